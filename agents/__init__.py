@@ -1,0 +1,1 @@
+"""Agents: the ReAct loop, the Reflexion loop, and the parts they are made of."""

@@ -1,0 +1,54 @@
+"""The texts that agents put before a model, as YAML: one file an environment.
+
+In an example, lines that begin with `> ` are the agent's; all others are the environment's.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import yaml
+
+from reflex_bench.envs.base import Example, Prompts
+
+AGENT_MARK = "> "
+
+
+def load(name: str) -> Prompts:
+    """The prompts of one environment, from `agents/prompts/<name>.yaml`."""
+    return parse(files(__name__).joinpath(f"{name}.yaml").read_text(encoding="utf-8"))
+
+
+def parse(text: str) -> Prompts:
+    """Prompts from YAML text; the keys are the attributes of `Prompts`, examples are written as plain transcripts."""
+    raw = yaml.safe_load(text)
+    return Prompts(
+        instruction=raw["instruction"].strip(),
+        examples={kind: tuple(map(parse_example, texts)) for kind, texts in raw["examples"].items()},
+        thought_observation=raw["thought_observation"],
+        invalid_observation=raw["invalid_observation"],
+        reflection_instruction=raw["reflection_instruction"].strip(),
+        reflection_examples=tuple(
+            (pair["episode"].strip(), pair["reflection"].strip()) for pair in raw["reflection_examples"]
+        ),
+        stop=tuple(raw.get("stop", ())),
+    )
+
+
+def parse_example(text: str) -> Example:
+    """Splits a transcript into turns."""
+    turns: list[tuple[str, str]] = []
+    seen: list[str] = []
+    said: list[str] = []
+    for line in text.strip().splitlines():
+        if line.startswith(AGENT_MARK):
+            said.append(line[len(AGENT_MARK) :])
+        else:
+            if said:
+                turns.append(("\n".join(seen), "\n".join(said)))
+                seen, said = [], []
+            seen.append(line)
+    if said:
+        turns.append(("\n".join(seen), "\n".join(said)))
+        seen = []
+    return Example(turns=tuple(turns), closing="\n".join(seen))

@@ -1,0 +1,1 @@
+"""Experiments, profiles and reference rows that ship with the package, as YAML."""

@@ -1,0 +1,197 @@
+"""What an environment is to the rest of the harness.
+
+An `Environment` is the adapter for one benchmark. It loads a `Split` of `Task`s and opens a fresh `Episode` for every
+trial; nothing of one episode is visible to another. It also brings what only it can know: how to read its actions out of a
+completion (`read_action`) and the texts that introduce it to a model (`prompts`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+ParsePolicy = Literal["strict", "repair"]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One game or one question.
+
+    Attributes:
+        id: stable and unique in its split; tasks are taken in the order of their ids.
+        type: the row of the per-type table (`put`, `clean`, …; `bridge`, `comparison`).
+        text: the goal or question, one line.
+        fingerprint: hexadecimal sha256 of everything that makes the task what it is.
+        data: what the environment needs to open it; nobody else reads this.
+    """
+
+    id: str
+    type: str
+    text: str
+    fingerprint: str
+    data: Any = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """A named, ordered set of tasks.
+
+    Attributes:
+        name: e.g. `procedural:seed=7` or `valid_unseen`.
+        tasks: sorted by id.
+        notes: one line each on what a reader must know, e.g. what was skipped and how many.
+    """
+
+    name: str
+    tasks: tuple[Task, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """sha256 over the ids and fingerprints of the tasks, in order."""
+        digest = hashlib.sha256()
+        for task in self.tasks:
+            digest.update(f"{task.id}\t{task.fingerprint}\n".encode())
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What a parser made of one completion. Parsers never raise.
+
+    Attributes:
+        thought: the model's reasoning, possibly empty.
+        command: what the environment is to execute; None where there is nothing to execute.
+        error: why there is no command: `empty`, `no_action`, `unknown_action`, `unclosed_reasoning`, …; None where there
+            is one, or where the completion is a thought and nothing else and the environment allows that.
+        repairs: the name of every liberty taken (`prompt_prefix`, `cut_invented_observation`, `extra_actions`, …),
+            once per occurrence; counted and shown.
+    """
+
+    thought: str = ""
+    command: str | None = None
+    error: str | None = None
+    repairs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """The environment's answer to one command.
+
+    Attributes:
+        observation: what the agent is told.
+        won: the environment's own verdict; the only source of success.
+        done: the environment ended the episode, won or not.
+        valid: False where the environment did not accept the command.
+    """
+
+    observation: str
+    won: bool = False
+    done: bool = False
+    valid: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A worked episode shown to the model: alternating (from the environment, from the agent) turns, the environment first.
+
+    Attributes:
+        turns: pairs of texts.
+        closing: the environment's last answer, after the last turn.
+    """
+
+    turns: tuple[tuple[str, str], ...]
+    closing: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompts:
+    """The texts with which an environment is put before a model.
+
+    Attributes:
+        instruction: the system message of an actor.
+        examples: worked episodes by task type; the key `""` serves types that have none of their own.
+        thought_observation: answer to a turn that only thinks (where the environment allows one).
+        invalid_observation: answer to a turn in which no action could be found.
+        reflection_instruction: the system message of a reflector.
+        reflection_examples: (episode as text, reflection) pairs.
+        stop: stop sequences for the actor's completions.
+    """
+
+    instruction: str
+    examples: Mapping[str, tuple[Example, ...]]
+    thought_observation: str
+    invalid_observation: str
+    reflection_instruction: str
+    reflection_examples: tuple[tuple[str, str], ...]
+    stop: tuple[str, ...] = ()
+
+
+class Episode(Protocol):
+    """One fresh instance of a task, used by one thread."""
+
+    def reset(self) -> str:
+        """Starts the episode and returns the first observation, the task included. Called once."""
+        ...
+
+    def step(self, command: str) -> StepResult:
+        """Executes one command.
+
+        Raises:
+            EnvironmentFailure: the environment itself failed; this is never an observation.
+        """
+        ...
+
+    def result(self) -> Mapping[str, Any]:
+        """What only the environment knows at the end (`answer`, `em`, `f1`, …); numbers, strings, booleans or None."""
+        ...
+
+    def close(self) -> None:
+        """Frees what the episode holds; safe to call twice."""
+        ...
+
+
+class Environment(Protocol):
+    """The adapter for one benchmark. Its methods may be called from several threads at once.
+
+    Attributes:
+        name: e.g. `alfworld`.
+        max_steps: the step cap that a run takes unless told otherwise.
+        feedback: what tells the agent of success and failure: `environment`, `oracle`, `none`.
+        prompts: its texts.
+    """
+
+    name: str
+    max_steps: int
+    feedback: str
+    prompts: Prompts
+
+    def load(self) -> Split:
+        """The whole split, in the order of ids.
+
+        Raises:
+            UsageError: the data is not there or not usable; the message says what would be right.
+        """
+        ...
+
+    def select(self, split: Split, count: int | None) -> Split:
+        """The `count` tasks that stand for the split (None: all)."""
+        ...
+
+    def start(self, task: Task) -> Episode:
+        """A fresh episode; cheap until `reset` is called."""
+        ...
+
+    def read_action(self, completion: str, policy: ParsePolicy) -> Action:
+        """Finds the action in what a model wrote. Never raises."""
+        ...
+
+    def settings(self) -> Mapping[str, Any]:
+        """What must be on every row for two rows to be comparable: engine, versions, corpus and its hash."""
+        ...
+
+    def close(self) -> None:
+        """Ends worker processes and the like; safe to call twice."""
+        ...

@@ -1,0 +1,1 @@
+"""HotPotQA: multi-hop questions over an encyclopedia."""

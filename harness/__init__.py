@@ -1,0 +1,1 @@
+"""Everything between a command and its result: planner, runner, store, metrics, tables."""

@@ -1,0 +1,71 @@
+"""Every exception of the project.
+
+::
+
+    ReflexError
+    ├── UsageError            the person's mistake: one line, exit code 2, before anything is paid for
+    ├── RunStopped            the run cannot go on (wrong key, dead endpoint, limit reached); it can be resumed
+    └── TrialError            infrastructure failed: the trial's outcome is `error`, never a failure of the agent
+        ├── EnvironmentFailure
+        └── ModelError        after the client's own retries
+            └── ContextOverflow   the prompt no longer fits: the trial ends with the outcome `context_limit`
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ReflexError(Exception):
+    """Base of all errors raised on purpose."""
+
+
+class UsageError(ReflexError):
+    """Says in one line what is wrong, where, and what would be right."""
+
+
+class RunStopped(ReflexError):
+    """No further trial can succeed; what is done is kept and `reflex resume` goes on from there."""
+
+
+class TrialError(ReflexError):
+    """Infrastructure failed during a trial."""
+
+
+class EnvironmentFailure(TrialError):
+    """An environment crashed, hung, or could not be reached."""
+
+
+class ModelError(TrialError):
+    """A model call failed for good.
+
+    Args:
+        message: one line without secrets.
+        kind: a short stable name: `rate_limit`, `server`, `timeout`, `connection`, `malformed`, `content_filter`, …
+    """
+
+    def __init__(self, message: str, kind: str = "server") -> None:
+        super().__init__(message)
+        self.kind = kind
+
+
+class ContextOverflow(ModelError):
+    """The prompt is longer than the model's context window."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, kind="context_overflow")
+
+
+def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
+    """The error for a name that does not exist, suggesting the nearest that does.
+
+    Args:
+        what: the kind of thing, e.g. `"arm"`.
+        given: what was written.
+        known: every name that would have been right.
+    """
+    names = sorted(known)
+    near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
+    return UsageError(f"unknown {what} {given!r}; {hint}")

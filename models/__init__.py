@@ -1,0 +1,1 @@
+"""Chat models behind one protocol (`reflex_bench.models.base`)."""

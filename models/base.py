@@ -1,0 +1,106 @@
+"""What a model is to the rest of the harness: chat messages in, one reply with its usage out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Everything that decides a reply.
+
+    Attributes:
+        messages: the conversation so far, oldest first.
+        temperature: 0 for greedy.
+        max_tokens: most tokens the reply may have.
+        stop: sequences at which generation ends.
+        seed: differs for every (arm, task, trial, step), so that k samples are k samples; a server may ignore it.
+    """
+
+    messages: tuple[Message, ...]
+    temperature: float = 0.0
+    max_tokens: int = 512
+    stop: tuple[str, ...] = ()
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call; None where the server did not say."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    cached_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back.
+
+    Attributes:
+        text: the completion; never None, possibly empty.
+        usage: tokens.
+        finish: the server's finish reason (`stop`, `length`, …), "" where unknown.
+        cost: US dollars, None where unknown (never 0 for unknown).
+        seconds: wall time of the call, retries included.
+        model: the name the server answered with (a snapshot name may be more exact than what was asked for).
+        server: `system_fingerprint` or what else names the server, "" where unknown.
+    """
+
+    text: str
+    usage: Usage = field(default_factory=Usage)
+    finish: str = ""
+    cost: float | None = None
+    seconds: float = 0.0
+    model: str = ""
+    server: str = ""
+
+
+class Model(Protocol):
+    """A chat model. `complete` may be called from several threads at once.
+
+    Attributes:
+        name: as the person wrote it, e.g. `openai/gpt-4o-mini` or `simulated`.
+        simulated: True for anything that is no language model; tables say so wherever its numbers stand.
+    """
+
+    name: str
+    simulated: bool
+
+    def check(self) -> Sequence[str]:
+        """Makes sure before the first paid call that the model can answer (endpoint, key, name); returns warnings, one line each.
+
+        Raises:
+            UsageError: it cannot; the message says what would be right.
+        """
+        ...
+
+    def complete(self, request: Request) -> Reply:
+        """One reply.
+
+        Raises:
+            ContextOverflow: the prompt does not fit.
+            RunStopped: no call can succeed (wrong key, model gone).
+            ModelError: this call failed for good.
+        """
+        ...
+
+    def settings(self) -> Mapping[str, Any]:
+        """What belongs in `run.json`: endpoint (without secrets), API kind; for `simulated` its version."""
+        ...
+
+    def close(self) -> None:
+        """Frees connections; safe to call twice."""
+        ...
