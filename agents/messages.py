@@ -13,13 +13,17 @@ from reflex_bench.envs.base import Prompts
 from reflex_bench.models.base import Message, Role
 
 TASK_HEADER = "Here is your task."
-MEMORY_HEADER = "You have tried this task before and failed. This is what you wrote down afterwards, oldest first:"
+MEMORY_HEADER = (
+    "You have tried this task before and failed. This is what you wrote down afterwards, oldest first:"
+)
 EXAMPLE_HEADERS = ("Here is an example.", "Here is another example.")
 REFLECTION_REQUEST = "Reflection:"
 EARLIER_REFLECTIONS = "What you wrote down after still earlier attempts at this task:"
 
 
-def opening(prompts: Prompts, task_type: str, first_observation: str, memory: Sequence[str]) -> tuple[Message, ...]:
+def opening(
+    prompts: Prompts, task_type: str, first_observation: str, memory: Sequence[str]
+) -> tuple[Message, ...]:
     """The conversation up to the agent's first turn.
 
     Args:
@@ -66,7 +70,9 @@ def reflecting(prompts: Prompts, episode: str, earlier: Sequence[str]) -> tuple[
         episode: the failed trial as text, from `transcript`.
         earlier: what was written after earlier trials of this task, oldest first.
     """
-    parts = [f"{text}\n\n{REFLECTION_REQUEST} {reflection}" for text, reflection in prompts.reflection_examples]
+    parts = [
+        f"{text}\n\n{REFLECTION_REQUEST} {reflection}" for text, reflection in prompts.reflection_examples
+    ]
     if earlier:
         episode += f"\n\n{EARLIER_REFLECTIONS}" + "".join(f"\n- {text}" for text in earlier)
     parts.append(f"{TASK_HEADER}\n{episode}\n\n{REFLECTION_REQUEST}")

@@ -1,8 +1,8 @@
 """What an environment is to the rest of the harness.
 
 An `Environment` is the adapter for one benchmark. It loads a `Split` of `Task`s and opens a fresh `Episode` for every
-trial; nothing of one episode is visible to another. It also brings what only it can know: how to read its actions out of a
-completion (`read_action`) and the texts that introduce it to a model (`prompts`).
+trial; nothing of one episode is visible to another. It also brings what only it can know: how to read its actions out
+of a completion (`read_action`) and the texts that introduce it to a model (`prompts`).
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ class Action:
     Attributes:
         thought: the model's reasoning, possibly empty.
         command: what the environment is to execute; None where there is nothing to execute.
-        error: why there is no command: `empty`, `no_action`, `unknown_action`, `unclosed_reasoning`, …; None where there
-            is one, or where the completion is a thought and nothing else and the environment allows that.
+        error: why there is no command: `empty`, `no_action`, `unknown_action`, `unclosed_reasoning`, …; None where
+            there is one, or where the completion is a thought and nothing else and the environment allows that.
         repairs: the name of every liberty taken (`prompt_prefix`, `cut_invented_observation`, `extra_actions`, …),
             once per occurrence; counted and shown.
     """
@@ -95,10 +95,10 @@ class StepResult:
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A worked episode shown to the model: alternating (from the environment, from the agent) turns, the environment first.
+    """A worked episode shown to the model.
 
     Attributes:
-        turns: pairs of texts.
+        turns: (from the environment, from the agent) pairs of texts.
         closing: the environment's last answer, after the last turn.
     """
 
@@ -118,6 +118,7 @@ class Prompts:
         reflection_instruction: the system message of a reflector.
         reflection_examples: (episode as text, reflection) pairs.
         stop: stop sequences for the actor's completions.
+        thought_form, action_form: how a thought and an action are written in a turn, `{}` standing for the text.
     """
 
     instruction: str
@@ -127,6 +128,8 @@ class Prompts:
     reflection_instruction: str
     reflection_examples: tuple[tuple[str, str], ...]
     stop: tuple[str, ...] = ()
+    thought_form: str = "Thought: {}"
+    action_form: str = "Action: {}"
 
 
 class Episode(Protocol):
@@ -168,16 +171,12 @@ class Environment(Protocol):
     feedback: str
     prompts: Prompts
 
-    def load(self) -> Split:
-        """The whole split, in the order of ids.
+    def load(self, count: int | None = None) -> Split:
+        """The split, in the order of ids, or the `count` tasks that stand for it.
 
         Raises:
-            UsageError: the data is not there or not usable; the message says what would be right.
+            UsageError: the data is not there or not usable, or has fewer tasks; the message says what would be right.
         """
-        ...
-
-    def select(self, split: Split, count: int | None) -> Split:
-        """The `count` tasks that stand for the split (None: all)."""
         ...
 
     def start(self, task: Task) -> Episode:

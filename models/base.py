@@ -80,7 +80,7 @@ class Model(Protocol):
     simulated: bool
 
     def check(self) -> Sequence[str]:
-        """Makes sure before the first paid call that the model can answer (endpoint, key, name); returns warnings, one line each.
+        """Makes sure before the first paid call that the model can answer; returns warnings, one line each.
 
         Raises:
             UsageError: it cannot; the message says what would be right.
@@ -95,6 +95,10 @@ class Model(Protocol):
             RunStopped: no call can succeed (wrong key, model gone).
             ModelError: this call failed for good.
         """
+        ...
+
+    def cost(self, usage: Usage) -> float | None:
+        """US dollars for so many tokens; None where the price is unknown, never 0 in its stead."""
         ...
 
     def settings(self) -> Mapping[str, Any]:

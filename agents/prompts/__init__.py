@@ -32,6 +32,8 @@ def parse(text: str) -> Prompts:
             (pair["episode"].strip(), pair["reflection"].strip()) for pair in raw["reflection_examples"]
         ),
         stop=tuple(raw.get("stop", ())),
+        thought_form=raw["thought_form"],
+        action_form=raw["action_form"],
     )
 
 

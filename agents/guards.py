@@ -1,0 +1,30 @@
+"""Rules that end a trial early."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reflex_bench.agents.base import Step
+
+LONGEST_CYCLE = 4
+"""Cycles of up to this many steps are recognised; longer ones run into the step cap anyway."""
+
+
+def is_loop(steps: Sequence[Step], cycles: int) -> bool:
+    """Whether the trial ends in the same cycle of (action, observation) pairs more than `cycles` times in a row.
+
+    The rule of Reflexion's heuristic evaluator (the same action and the same response for more than three cycles; Shinn
+    et al., 2023, section 4.1), for cycles of one to four steps. Pure thoughts do not break a cycle and are none.
+
+    Args:
+        steps: the trial so far.
+        cycles: how many repetitions are still allowed; 0 switches the rule off.
+    """
+    if not cycles:
+        return False
+    done = [(step.action, step.observation) for step in steps if step.action is not None or step.error]
+    for length in range(1, LONGEST_CYCLE + 1):
+        tail = done[-length * (cycles + 1) :]
+        if len(tail) == length * (cycles + 1) and tail == tail[:length] * (cycles + 1):
+            return True
+    return False

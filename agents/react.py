@@ -1,0 +1,93 @@
+"""ReAct: reasoning and acting in turns.
+
+Yao et al., "ReAct: Synergizing Reasoning and Acting in Language Models", ICLR 2023, section 2: at every step the agent,
+given all it has said and seen, says a thought or an action; an action is executed and its observation appended; a
+thought changes nothing but the context.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory
+from reflex_bench.agents.guards import is_loop
+from reflex_bench.agents.messages import opening
+from reflex_bench.envs.base import Action, Environment, Episode, Prompts, StepResult, Task
+from reflex_bench.harness.errors import ContextOverflow
+from reflex_bench.models.base import Message
+
+GIVE_UP = "give up"
+"""The action by which an agent ends its trial, in every environment."""
+
+
+def react(
+    task: Task, trial: int, memory: tuple[str, ...], environment: Environment, ask: Ask, limits: Limits
+) -> Trajectory:
+    """Plays one trial. Implements `reflex_bench.agents.base.Agent`."""
+    prompts = environment.prompts
+    with closing(environment.start(task)) as episode:
+        first = episode.reset()
+        conversation = list(opening(prompts, task.type, first, memory))
+        steps: list[Step] = []
+        outcome: Outcome | None = None
+        while outcome is None:
+            try:
+                reply = ask(conversation, step=len(steps) + 1, stop=prompts.stop)
+            except (CallLimit, ContextOverflow) as limit:
+                outcome = "budget" if isinstance(limit, CallLimit) else "context_limit"
+                break
+            action = environment.read_action(reply.text, limits.parse)
+            result = _execute(action, episode, prompts)
+            steps.append(_record(len(steps) + 1, reply.text, action, result))
+            conversation.append(Message("assistant", said(action, reply.text, prompts)))
+            conversation.append(Message("user", result.observation))
+            outcome = _ending(action, result, steps, limits)
+        return Trajectory(task, trial, memory, first, tuple(steps), outcome, episode.result())
+
+
+def _execute(action: Action, episode: Episode, prompts: Prompts) -> StepResult:
+    if action.command == GIVE_UP:
+        return StepResult("")
+    if action.command is not None:
+        return episode.step(action.command)
+    if action.error is None:
+        return StepResult(prompts.thought_observation)
+    return StepResult(prompts.invalid_observation, valid=False)
+
+
+def _record(number: int, reply: str, action: Action, result: StepResult) -> Step:
+    return Step(
+        number,
+        reply,
+        action.thought,
+        action.command,
+        result.observation,
+        result.valid,
+        action.error,
+        action.repairs,
+    )
+
+
+def said(action: Action, reply: str, prompts: Prompts) -> str:
+    """The turn as it stays in the conversation: what was read out of the reply, in the form of the examples.
+
+    What the parser cut (an invented observation, a second action) must not come back as context. A reply in which
+    nothing could be read stays as it was, cut to a length that cannot fill the context, and never empty: some servers
+    refuse that.
+    """
+    parts = [prompts.thought_form.format(action.thought)] if action.thought else []
+    if action.command is not None:
+        parts.append(prompts.action_form.format(action.command))
+    return "\n".join(parts) or reply.strip()[:500] or "(nothing)"
+
+
+def _ending(action: Action, result: StepResult, steps: list[Step], limits: Limits) -> Outcome | None:
+    if result.won:
+        return "success"
+    if result.done:
+        return "failure"
+    if action.command == GIVE_UP:
+        return "gave_up"
+    if is_loop(steps, limits.cycles):
+        return "loop"
+    return "step_limit" if len(steps) >= limits.max_steps else None

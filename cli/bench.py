@@ -1,0 +1,203 @@
+"""`reflex bench` and `reflex resume`: running experiments."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from reflex_bench.cli.places import Results, run_path
+
+if TYPE_CHECKING:
+    from reflex_bench.harness.plan import Plan
+    from reflex_bench.harness.store import Store
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the table at the end.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this module."""
+    app.command()(bench)
+    app.command()(resume)
+
+
+def bench(
+    environment: Annotated[str, typer.Argument(help="alfworld, hotpotqa, or the name of a plug-in.")],
+    trials: Annotated[
+        int | None, typer.Option("--trials", "-n", help="Trials of each task [default: 3].")
+    ] = None,
+    tasks: Annotated[int | None, typer.Option(help="How many tasks of the split [default: all].")] = None,
+    arms: Annotated[
+        str | None, typer.Option(help="Which arms, e.g. react,reflexion [default: both].")
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", "-m", help="simulated, openai/<name>, or replay:<run> [default: simulated]."),
+    ] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="An OpenAI-compatible endpoint [default: OPENAI_BASE_URL].")
+    ] = None,
+    api: Annotated[
+        str | None, typer.Option(help="chat, or completions for base models [default: chat].")
+    ] = None,
+    temperature: Annotated[float | None, typer.Option(help="Of actor and reflector [default: 0.7].")] = None,
+    split: Annotated[
+        str | None, typer.Option(help="E.g. procedural, procedural:seed=7, valid_unseen.")
+    ] = None,
+    data: Annotated[str | None, typer.Option(help="Where official data lies.")] = None,
+    task_id: Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.")] = None,
+    task_type: Annotated[str | None, typer.Option(help="Only tasks of this type.")] = None,
+    engine: Annotated[str | None, typer.Option(help="ALFWorld: native or official.")] = None,
+    max_steps: Annotated[
+        int | None, typer.Option(help="Steps of one trial [default: the environment's].")
+    ] = None,
+    memory_size: Annotated[int | None, typer.Option(help="Reflections shown [default: 3].")] = None,
+    parse: Annotated[str | None, typer.Option(help="strict or repair [default: repair].")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of all sampling [default: 0].")] = None,
+    share_first_trial: Annotated[
+        bool | None,
+        typer.Option(
+            "--share-first-trial/--no-share-first-trial",
+            help="Run a trial that is the same experiment in several arms once [default: share].",
+            show_default=False,
+        ),
+    ] = None,
+    max_workers: Annotated[
+        int | None, typer.Option(help="Chains at a time [default: 16 for a served model].")
+    ] = None,
+    config: Annotated[
+        list[str] | None,
+        typer.Option("--config", "-c", help="A YAML file, a shipped profile, or key=value; may be repeated."),
+    ] = None,
+    results: Results = None,
+    run_id: Annotated[
+        str | None, typer.Option(help="Name of the run directory [default: time and environment].")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print the plan and an estimate; call no model.")
+    ] = False,
+    quiet: Quiet = False,
+) -> int:
+    """Run agents on an environment for N trials and print the pass@k table."""
+    from reflex_bench.harness.config import resolve
+
+    flags = nest(
+        {
+            "environment.name": environment,
+            "environment.split": split,
+            "environment.data": str(Path(data).resolve()) if data else None,
+            "environment.task_ids": task_id or None,
+            "environment.task_type": task_type,
+            "environment.engine": engine,
+            "tasks": tasks,
+            "trials": trials,
+            "seed": seed,
+            "arms": arms,
+            "model.model": model,
+            "model.temperature": temperature,
+            "endpoint.base_url": base_url,
+            "endpoint.api": api,
+            "memory.size": memory_size,
+            "limits.max_steps": max_steps,
+            "limits.parse": parse,
+            "limits.max_workers": max_workers,
+            "share_first_trial": share_first_trial,
+        }
+    )
+    return start(resolve(config or [], flags), results, run_id, dry_run, quiet)
+
+
+def nest(flags: dict[str, Any]) -> dict[str, Any]:
+    """Dotted names as nested mappings; flags that were not given are left out."""
+    nested: dict[str, Any] = {}
+    for name, value in flags.items():
+        if value is not None:
+            *path, last = name.split(".")
+            place = nested
+            for part in path:
+                place = place.setdefault(part, {})
+            place[last] = value
+    return nested
+
+
+def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, quiet: bool) -> int:
+    """Plans a run, makes its directory, and carries it out."""
+    from reflex_bench.cli.live import print_plan
+    from reflex_bench.cli.places import new_run
+    from reflex_bench.harness.manifest import describe
+    from reflex_bench.harness.plan import make_plan
+    from reflex_bench.harness.store import Store
+
+    plan = make_plan(config)
+    try:
+        if dry_run:
+            print_plan(plan)
+            return 0
+        warnings = check_models(plan)
+        path = new_run(results, run_id, plan.environment.name)
+        store = Store.create(path, describe(plan, path.name, ["reflex", *sys.argv[1:]]))
+        return carry_out(plan, store, quiet, warnings)
+    finally:
+        plan.close()
+
+
+def resume(
+    run: Annotated[str, typer.Argument(help="A run directory, or its name in the results directory.")],
+    results: Results = None,
+    quiet: Quiet = False,
+) -> int:
+    """Go on with a run that was interrupted; only what is owed is done, and no answered call is made again."""
+    from reflex_bench.harness.config import Config
+    from reflex_bench.harness.manifest import check_same
+    from reflex_bench.harness.plan import make_plan
+    from reflex_bench.harness.store import Store
+
+    store = Store(run_path(run, results))
+    try:
+        plan = make_plan(Config.model_validate(store.manifest["config"]))
+        try:
+            check_same(plan, store.manifest)
+            return carry_out(plan, store, quiet, check_models(plan) if store.unfinished() else [])
+        finally:
+            plan.close()
+    finally:
+        store.close()
+
+
+def check_models(plan: Plan) -> list[str]:
+    """Asks every model whether it can answer, before anything is paid for; returns its warnings."""
+    return [warning for model in plan.models.values() for warning in model.check()]
+
+
+def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int:
+    """Runs what is owed, shows how it goes, and prints the table."""
+    import signal
+
+    from reflex_bench.cli.live import Live
+    from reflex_bench.cli.read import print_tables
+    from reflex_bench.harness.manifest import now
+    from reflex_bench.harness.runner import Runner
+
+    # A cluster ends a job with SIGTERM: it is to end as cleanly as with Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for warning in warnings:
+        print(f"reflex: {warning}", file=sys.stderr)
+    store.set_status("running")
+    try:
+        with Live(plan, store, quiet) as live:
+            ended = Runner(plan, store, live).run()
+        store.set_status(ended.status, ended=now(), reason=ended.reason)
+    finally:
+        store.close()
+    print_tables(store.path, quiet)
+    if ended.status != "complete":
+        print(f"reflex: {ended.reason}; go on with: reflex resume {store.path}", file=sys.stderr)
+        return 130 if ended.status == "interrupted" else 1
+    if ended.errors:
+        print(
+            f"reflex: {ended.errors} trials ended in errors; try them again with: reflex resume {store.path}",
+            file=sys.stderr,
+        )
+    return 1 if ended.errors else 0

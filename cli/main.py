@@ -1,0 +1,75 @@
+"""The command `reflex`: its groups, and how mistakes and interruptions end."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from reflex_bench.cli import bench, data, doctor, read
+from reflex_bench.harness.errors import ReflexError, UsageError
+
+app = typer.Typer(
+    name="reflex",
+    help="Measure whether language agents learn from their own failures: ReAct beside Reflexion.",
+    invoke_without_command=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for module in (bench, read, doctor):
+    module.register(app)
+app.add_typer(data.app, name="data")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        print(f"reflex-bench {version('reflex-bench')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Options that stand before a command."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def run() -> None:
+    """The console script. Exit codes: 0 done, 1 some trials had errors, 2 the person's mistake, 130 interrupted."""
+    try:
+        code = app(standalone_mode=False)
+    except UsageError as error:
+        fail(str(error), 2)
+    except ReflexError as error:
+        fail(str(error), 1)
+    except typer.TyperException as error:
+        fail(_told(error), 2)
+    except (KeyboardInterrupt, typer.Abort):
+        fail("interrupted", 130)
+    except BrokenPipeError:
+        # The reader of our output (`head`, a closed pager) has gone; there is nobody to tell.
+        sys.stderr.close()
+        sys.exit(0)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _told(error: typer.TyperException) -> str:
+    """What the parser of the command line objects to, and where to look."""
+    message = error.format_message() if hasattr(error, "format_message") else str(error)
+    context = getattr(error, "ctx", None)
+    return message.rstrip(".") + (f"; see `{context.command_path} --help`" if context else "")
+
+
+def fail(message: str, code: int) -> None:
+    """Says in one line what is wrong, and ends the process."""
+    print(f"reflex: {' '.join(message.split())}", file=sys.stderr)
+    sys.exit(code)

@@ -1,0 +1,68 @@
+"""Where runs lie, and how a person names one."""
+
+from __future__ import annotations
+
+import os
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reflex_bench.harness.errors import UsageError, unknown
+
+Results = Annotated[
+    Path | None,
+    typer.Option("--results", help="Where runs lie [default: ./results, or REFLEX_BENCH_RESULTS]."),
+]
+
+
+def results_root(given: Path | None) -> Path:
+    """The directory of runs: what was given, else `REFLEX_BENCH_RESULTS`, else `./results`."""
+    return given or Path(os.environ.get("REFLEX_BENCH_RESULTS", "results"))
+
+
+def runs(given: Path | None) -> list[Path]:
+    """Every run directory there is, oldest first."""
+    found = results_root(given).glob("*/run.json")
+    return sorted(
+        (path.parent for path in found), key=lambda path: ((path / "run.json").stat().st_ctime, path.name)
+    )
+
+
+def run_path(name: str, given: Path | None) -> Path:
+    """The directory of a run that a person named: a path, a name in the results directory, or `latest`.
+
+    Raises:
+        UsageError: there is none; the nearest name is suggested.
+    """
+    if (Path(name) / "run.json").exists():
+        return Path(name)
+    known = {path.name: path for path in runs(given)}
+    if name == "latest" and known:
+        return list(known.values())[-1]
+    if name in known:
+        return known[name]
+    if not known:
+        raise UsageError(
+            f"no run {name!r}: there is none in {results_root(given)}; `reflex bench alfworld` makes one"
+        )
+    raise unknown("run", name, known)
+
+
+def new_run(given: Path | None, run_id: str | None, environment: str) -> Path:
+    """The directory for a new run, which does not exist yet.
+
+    Raises:
+        UsageError: the name is taken, or no single file name.
+    """
+    root = results_root(given)
+    if run_id is not None:
+        if Path(run_id).name != run_id or run_id in ("", ".", "..", "latest"):
+            raise UsageError(f"--run-id {run_id!r}: a plain name is wanted; --results says where it lies")
+        return root / run_id
+    stem = f"{datetime.now():%Y%m%d-%H%M%S}-{environment}"
+    path, number = root / stem, 2
+    while path.exists():
+        path, number = root / f"{stem}-{number}", number + 1
+    return path

@@ -1,0 +1,137 @@
+"""`reflex table`, `compare`, `list` and `show`: reading what runs have written."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from reflex_bench.cli.places import Results, run_path, runs
+
+RunName = Annotated[
+    str, typer.Argument(help="A run directory, its name in the results directory, or `latest`.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the commands of this module."""
+    app.command()(table)
+    app.command()(compare)
+    app.command(name="list")(list_runs)
+    app.command()(show)
+
+
+def table(
+    run: RunName = "latest",
+    format: Annotated[
+        str, typer.Option("--format", "-f", help="terminal, markdown, csv, latex or html.")
+    ] = "terminal",
+    style: Annotated[
+        str, typer.Option("--style", "-s", help="pass-at-k, outcomes, react-table3, reflexion-curve or hotpotqa.")
+    ] = "pass-at-k",
+    results: Results = None,
+) -> None:
+    """Print a run as the pass@k table, or in the style of a paper's table."""
+    from reflex_bench.harness.frame import read_run
+    from reflex_bench.harness.render import render
+    from reflex_bench.harness.styles import styled_table
+
+    made = styled_table(read_run(run_path(run, results)), style)
+    print(render(made, format, color=sys.stdout.isatty()), end="")
+
+
+def compare(
+    run: RunName = "latest",
+    other: Annotated[
+        str | None, typer.Argument(help="Another run; without it the arms of one run are compared.")
+    ] = None,
+    arms: Annotated[str | None, typer.Option(help="Which arms, e.g. react,reflexion.")] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Compare what different splits share, and arms of equal settings.")
+    ] = False,
+    format: Annotated[
+        str, typer.Option("--format", "-f", help="terminal, markdown, csv, latex or html.")
+    ] = "terminal",
+    results: Results = None,
+) -> None:
+    """Compare arms task by task: what differs between them, both pass@k, and whether the difference is chance."""
+    from reflex_bench.harness.compare import compare as compare_runs
+    from reflex_bench.harness.compare_table import comparison_tables
+    from reflex_bench.harness.frame import read_run
+    from reflex_bench.harness.render import render
+
+    read = read_run(run_path(run, results))
+    beside = read_run(run_path(other, results)) if other else None
+    chosen = [name.strip() for name in arms.split(",")] if arms else None
+    compared = compare_runs(read, beside, arms=chosen, force=force)
+    for made in comparison_tables(compared):
+        print(render(made, format, color=sys.stdout.isatty()))
+
+
+def print_tables(run: Path, quiet: bool) -> None:
+    """Writes the tables of a run into its directory and prints the main one, with where to read on."""
+    from reflex_bench.harness.frame import read_run
+    from reflex_bench.harness.render import render
+    from reflex_bench.harness.tables import pass_at_k_table, write_tables
+
+    read = read_run(run)
+    if read.trials.empty:
+        return
+    write_tables(run)
+    print(render(pass_at_k_table(read), color=sys.stdout.isatty()), end="")
+    if not quiet:
+        print(f"\nwritten to {run}; read on with: reflex compare {run.name}, reflex show {run.name}")
+
+
+def list_runs(results: Results = None) -> None:
+    """List the runs, newest last."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from reflex_bench.cli.places import results_root
+    from reflex_bench.harness.render import plain
+    from reflex_bench.harness.store import read_manifest
+
+    found = runs(results)
+    if not found:
+        print(f"no runs in {results_root(results)}; `reflex bench alfworld` makes one")
+        return
+    listing = Table(box=None, header_style="bold", pad_edge=False)
+    for column in ("run", "status", "environment", "split", "tasks", "trials", "arms", "models"):
+        listing.add_column(column, justify="right" if column in ("tasks", "trials") else "left")
+    for path in found:
+        info = read_manifest(path)
+        split, arms = info["split"], info["arms"]
+        models = sorted({str(arm["model"]) for arm in arms.values()})
+        cells = (
+            path.name,
+            info["status"],
+            info["environment"]["name"],
+            split["name"],
+            split["tasks"],
+            info["trials"],
+        )
+        listing.add_row(*(plain(str(cell)) for cell in (*cells, ", ".join(arms), ", ".join(models))))
+    Console().print(listing)
+
+
+def show(
+    run: RunName,
+    task: Annotated[str | None, typer.Argument(help="A task id, or an unambiguous part of one.")] = None,
+    arm: Annotated[str | None, typer.Option(help="Only this arm.")] = None,
+    trial: Annotated[int | None, typer.Option(help="Only this trial.")] = None,
+    results: Results = None,
+) -> None:
+    """Read trajectories: thoughts, actions, observations, reflections, and the memory that was shown."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from reflex_bench.harness.show import as_lines, trials_of
+
+    console = Console()
+    for row in trials_of(run_path(run, results), task, arm, trial):
+        for style, line in as_lines(row, console.width):
+            console.print(Text(line, style=style), soft_wrap=True)
+        console.print()

@@ -1,0 +1,105 @@
+"""One procedural game: a household and a task, made from a seed, in the official form.
+
+A game is a furnished room (`rooms`), a goal that fits it (`goals`), objects laid out round that goal (`contents`) and
+the files in which the official tools expect it (`problem`). Game number `n` of a seed is the same whatever the count.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from reflex_bench.envs.alfworld.contents import Thing, fill
+from reflex_bench.envs.alfworld.dice import Dice
+from reflex_bench.envs.alfworld.goals import OFFICIAL_NAMES, ROOM_KINDS, Goal, choose_goal, scheduled_type
+from reflex_bench.envs.alfworld.layouts import room_numbers, tables
+from reflex_bench.envs.alfworld.plans import plan
+from reflex_bench.envs.alfworld.problem import problem_text
+from reflex_bench.envs.alfworld.rooms import Room, furnish
+
+VERSION = 1  # raised whenever any game of any seed changes
+_PATIENCE = 200  # rooms tried before a game is given up as a bug
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedGame:
+    """One game, ready to be written.
+
+    Attributes:
+        id: `<task type>-<object>-None-<receptacle or lamp>-<room>/trial_S<seed>_<number>`, as the official folders.
+        type: `put`, `clean`, `heat`, `cool`, `examine` or `puttwo`.
+        text: the task, one sentence.
+        game: the bytes of `game.tw-pddl`.
+        trajectory: the bytes of `traj_data.json`.
+        walkthrough: commands that win it; their number is an upper bound on the steps needed.
+    """
+
+    id: str
+    type: str
+    text: str
+    game: bytes
+    trajectory: bytes
+    walkthrough: tuple[str, ...]
+
+
+def generate_one(seed: int, number: int) -> GeneratedGame:
+    """Game `number` (from 0) of a seed."""
+    dice = Dice("alfworld", VERSION, seed, number)
+    kind = scheduled_type(number)
+    for _ in range(_PATIENCE):
+        room = furnish(dice.pick(room_numbers(dice.pick(ROOM_KINDS[kind]))))
+        goal = choose_goal(room, kind, dice)
+        things = fill(room, goal, dice) if goal is not None else None
+        if goal is not None and things is not None:
+            return _written(seed, number, room, things, goal)
+    raise RuntimeError(f"no game {number} for seed {seed}: {_PATIENCE} rooms did not fit")
+
+
+def _written(seed: int, number: int, room: Room, things: tuple[Thing, ...], goal: Goal) -> GeneratedGame:
+    trial = f"trial_S{seed}_{number:05d}"
+    walkthrough = plan(room, things, goal)
+    game = {
+        "pddl_domain": tables().domain,
+        "grammar": tables().grammar.replace("UNKNOWN GOAL", goal.sentence),
+        "pddl_problem": problem_text(room, things, goal),
+        "solvable": True,
+        "walkthrough": list(walkthrough),
+    }
+    return GeneratedGame(
+        id=f"{OFFICIAL_NAMES[goal.type]}-{goal.target}-None-{goal.parent or goal.toggle}-{room.number}/{trial}",
+        type=goal.type,
+        text=f"{goal.sentence}.",
+        game=_json_bytes(game),
+        trajectory=_json_bytes(_trajectory(seed, number, room, goal, trial)),
+        walkthrough=walkthrough,
+    )
+
+
+def _trajectory(seed: int, number: int, room: Room, goal: Goal, trial: str) -> dict[str, Any]:
+    """What the official tools look up about a game; there is no recorded demonstration."""
+    return {
+        "task_id": trial,
+        "task_type": OFFICIAL_NAMES[goal.type],
+        "pddl_params": {
+            "object_target": goal.target,
+            "parent_target": goal.parent,
+            "toggle_target": goal.toggle,
+            "mrecep_target": "",
+            "object_sliced": False,
+        },
+        "scene": {
+            "floor_plan": f"FloorPlan{room.number}",
+            "scene_num": room.number,
+            "random_seed": number,
+            "object_poses": [],
+            "object_toggles": [],
+        },
+        "turk_annotations": {"anns": [{"task_desc": f"{goal.sentence}.", "high_descs": []}]},
+        "plan": {"high_pddl": [], "low_actions": []},
+        "generator": {"name": "reflex-bench", "version": VERSION, "seed": seed, "number": number},
+    }
+
+
+def _json_bytes(value: dict[str, Any]) -> bytes:
+    return (json.dumps(value, ensure_ascii=True, indent=1) + "\n").encode("ascii")

@@ -1,0 +1,203 @@
+"""HotPotQA as an environment of the harness."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from reflex_bench.agents import prompts
+from reflex_bench.envs.base import Action, Episode, ParsePolicy, Prompts, Split, Task
+from reflex_bench.envs.hotpotqa import splits
+from reflex_bench.envs.hotpotqa.actions import read_action
+from reflex_bench.envs.hotpotqa.cache import cache_folder
+from reflex_bench.envs.hotpotqa.corpus import Corpus, LocalCorpus, read_pages
+from reflex_bench.envs.hotpotqa.documents import Document
+from reflex_bench.envs.hotpotqa.episode import HotpotEpisode
+from reflex_bench.envs.hotpotqa.profiles import PROFILES
+from reflex_bench.envs.hotpotqa.questions import Question
+from reflex_bench.envs.hotpotqa.scoring import success_rule
+from reflex_bench.envs.hotpotqa.wikipedia import ENGLISH, Wikipedia
+from reflex_bench.harness.errors import UsageError
+
+
+class Options(BaseModel):
+    """What can be set for HotPotQA."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    split: str = splits.PROCEDURAL
+    """`procedural` or `procedural:seed=7` (an invented world), or an official development set from the hub:
+    `distractor`, `fullwiki`."""
+    data: Path | None = None
+    """An official JSON or JSON-lines file, read instead of the hub."""
+    seed: int | None = Field(default=None, ge=0)
+    """Of the invented world, and of drawing some of the tasks; 0 unless given."""
+    tasks: int | None = Field(default=None, ge=1)
+    """How many tasks will be wanted; the invented world grows where it would have fewer."""
+    sample: str | None = None
+    """A published sample of the development set: `reflexion-100` or `react-500`."""
+    task_ids: tuple[str, ...] = ()
+    """Only these tasks."""
+    task_type: Literal["bridge", "comparison"] | None = None
+    """Only tasks of this type."""
+    corpus: str = "split"
+    """What is searched: `split` (all pages of the whole split), `question` (the question's own), `file:PATH` or
+    `wikipedia`."""
+    on_miss: Literal["similar", "best"] = "similar"
+    """A search that finds no page lists similar titles, or opens the best match (not for `wikipedia`)."""
+    profile: Literal["reflex", "react", "reflexion"] = "reflex"
+    """The wording of observations."""
+    success: str = "em"
+    """`em`, `contains`, or `f1>=0.8`."""
+    feedback: Literal["oracle", "none"] = "oracle"
+    """Whether Finish is answered with a verdict from the gold answer."""
+    offline: bool = False
+    """`wikipedia` answers from its snapshot alone."""
+    snapshot: Path | None = None
+    """File with every answer of `wikipedia`; by default in the cache folder."""
+    wikipedia_url: str = Field(default=ENGLISH, pattern="^https?://")
+    """The `api.php` of the wiki."""
+
+
+class HotpotEnvironment:
+    """Questions over an encyclopedia, with Search, Lookup and Finish.
+
+    Raises:
+        UsageError: options that do not go together.
+    """
+
+    name = "hotpotqa"
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.feedback: str = options.feedback
+        self.profile = PROFILES[options.profile]
+        self.max_steps = self.profile.max_steps
+        self.rule = success_rule(options.success)
+        if options.corpus == "wikipedia" and options.on_miss == "best":
+            raise UsageError(
+                "on_miss=best does not go with corpus=wikipedia: the live wiki is never guessed at"
+            )
+        if options.corpus not in ("split", "question", "wikipedia") and not options.corpus.startswith(
+            "file:"
+        ):
+            raise UsageError(
+                f"unknown corpus {options.corpus!r}; known: split, question, file:PATH, wikipedia"
+            )
+        self._split, self._seed = splits.parse_name(options.split, options.seed)
+        if options.sample is not None:
+            splits.positions(options.sample)
+        self._lock = threading.RLock()
+
+    @cached_property
+    def prompts(self) -> Prompts:
+        """From `agents/prompts/hotpotqa.yaml`."""
+        return prompts.load(self.name)
+
+    def load(self) -> Split:
+        """The whole split, by id; it is read once.
+
+        Raises:
+            UsageError: the data is not there or not usable.
+        """
+        with self._lock:
+            options = self.options
+            split = splits.choose(self._source, options.sample, options.task_ids, options.task_type)
+            self._corpus  # noqa: B018 - a corpus that cannot be read must fail here, before the first paid call
+            if options.corpus == "question":
+                self._check_own_pages(split)
+            return split
+
+    @cached_property
+    def _source(self) -> splits.Source:
+        if self.options.data is not None:
+            return splits.file(self.options.data)
+        if self._split == splits.PROCEDURAL:
+            return splits.procedural(self._seed, self.options.tasks or 0, self.options.task_type)
+        return splits.hub(self._split)
+
+    @cached_property
+    def _corpus(self) -> Corpus:
+        """What is searched; for `question` the union, which is what its size and hash are of."""
+        options = self.options
+        if options.corpus == "wikipedia":
+            snapshot = options.snapshot or cache_folder() / "hotpotqa" / "wikipedia.jsonl"
+            return Wikipedia(snapshot, options.wikipedia_url, options.offline)
+        if options.corpus.startswith("file:"):
+            return LocalCorpus("file", read_pages(Path(options.corpus.removeprefix("file:")).expanduser()))
+        corpus = LocalCorpus(options.corpus, self._source.pages())
+        if not corpus.size:
+            raise UsageError(
+                f"{self._source.name} carries no paragraphs; give corpus=file:PATH or corpus=wikipedia"
+            )
+        return corpus
+
+    def _check_own_pages(self, split: Split) -> None:
+        for task in split.tasks:
+            question: Question = task.data
+            if not question.pages:
+                raise UsageError(
+                    f"corpus=question: the task {task.id} carries no paragraphs; use corpus=split"
+                )
+
+    def select(self, split: Split, count: int | None) -> Split:
+        """`count` tasks drawn by the seed (None: all)."""
+        return splits.subset(split, count, self._seed)
+
+    def start(self, task: Task) -> Episode:
+        """A fresh episode."""
+        with self._lock:
+            corpus = self._corpus
+        if self.options.corpus == "question":
+            question: Question = task.data
+            corpus = LocalCorpus("question", question.pages)
+        fallback: Callable[[str], Document | None] = lambda query: None  # noqa: E731
+        if self.options.on_miss == "best" and isinstance(corpus, LocalCorpus):
+            fallback = corpus.best
+        return HotpotEpisode(task, corpus, self.profile, self.rule, self.feedback == "oracle", fallback)
+
+    def read_action(self, completion: str, policy: ParsePolicy) -> Action:
+        """Finds Search, Lookup or Finish in a completion. Never raises."""
+        return read_action(completion, policy)
+
+    def settings(self) -> Mapping[str, Any]:
+        """What decides whether two rows can be compared."""
+        with self._lock:
+            corpus = self._corpus
+        return {
+            "profile": self.profile.name,
+            "success": self.rule.name,
+            "feedback": self.feedback,
+            "corpus": corpus.kind,
+            "corpus_size": corpus.size,
+            "corpus_sha256": corpus.sha256,
+            "on_miss": self.options.on_miss,
+        }
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+
+def create(options: Mapping[str, Any]) -> HotpotEnvironment:
+    """The environment for these options; nothing is loaded yet.
+
+    Args:
+        options: the fields of `Options`.
+
+    Raises:
+        UsageError: an option that does not exist or does not fit, in one line.
+    """
+    try:
+        return HotpotEnvironment(Options.model_validate(dict(options)))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        name = ".".join(str(part) for part in first["loc"])
+        if first["type"] == "extra_forbidden":
+            known = ", ".join(Options.model_fields)
+            raise UsageError(f"hotpotqa has no option {name!r}; known: {known}") from None
+        raise UsageError(f"hotpotqa option {name!r} is {first.get('input')!r}: {first['msg']}") from None

@@ -1,0 +1,246 @@
+"""The configuration of a run: YAML files, `key=value` pairs and flags, merged in that order and checked as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from reflex_bench.harness.errors import UsageError, unknown
+
+Temperature = Annotated[float, Field(ge=0, le=2)]
+Positive = Annotated[int, Field(ge=1)]
+
+
+class Section(BaseModel):
+    """A part of the configuration; a key that does not exist is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class RoleConfig(Section):
+    """A model in one role."""
+
+    model: str = "simulated"
+    """`simulated`, `openai/<name>`, `replay:<run>`, or `<plug-in>/<name>`."""
+    temperature: Temperature = 0.7
+    """Above 0, so that a retry can differ from the first trial (0.7 in Reflexion, section 4.2)."""
+    max_tokens: Positive = 256
+    """Most tokens of one reply."""
+
+
+class RoleOverride(Section):
+    """What a role has apart from `model`; None takes the actor's."""
+
+    model: str | None = None
+    temperature: Temperature | None = None
+    max_tokens: Positive | None = None
+
+
+class MemoryConfig(Section):
+    """What is remembered between trials."""
+
+    kind: Literal["sliding"] = "sliding"
+    size: Annotated[int, Field(ge=0)] = 3
+    """How many reflections are shown (at most 3 in Reflexion, section 3)."""
+
+
+class ArmConfig(Section):
+    """One agent configuration over the whole split."""
+
+    agent: str = "react"
+    """How one trial is played: `react`, or the name of a plug-in."""
+    reflector: str = "none"
+    """What is made of a failed trial: `none` (plain retry) or `reflexion`."""
+    memory: MemoryConfig | None = None
+    """None takes the run's."""
+    actor: RoleOverride = RoleOverride()
+    reflection: RoleOverride = RoleOverride(max_tokens=512)
+
+
+class PricesConfig(Section):
+    """US dollars per million tokens."""
+
+    input: Annotated[float, Field(ge=0)]
+    output: Annotated[float, Field(ge=0)]
+    cached: Annotated[float, Field(ge=0)] | None = None
+    """Of prompt tokens that the server had in its prefix cache; None: as `input`."""
+
+
+class EndpointConfig(Section):
+    """Where `openai/…` models are found. The key is only ever read from the environment."""
+
+    base_url: str | None = None
+    api: Literal["chat", "completions"] = "chat"
+    timeout: Annotated[float, Field(gt=0)] = 120.0
+    """Seconds for one request."""
+    max_retries: Annotated[int, Field(ge=0)] = 6
+    prices: PricesConfig | None = None
+    """Instead of the published prices."""
+
+
+class LimitsConfig(Section):
+    """What ends a trial or a run."""
+
+    max_steps: Positive | None = None
+    """None takes the environment's own (ALFWorld 30, HotPotQA 7)."""
+    max_calls: Positive | None = None
+    """Model calls of one trial, whatever the steps; None takes twice the steps."""
+    cycles: Annotated[int, Field(ge=0)] = 3
+    parse: Literal["strict", "repair"] = "repair"
+    max_workers: Positive | None = None
+    """Chains at a time; None takes 16 for a served model, and the cores for one that computes here."""
+    max_connections: Positive = 64
+    """Model calls at a time."""
+    stop_after_errors: Positive = 20
+    """A run stops after this many trials in a row ended in errors."""
+
+
+ARM_PRESETS: Mapping[str, ArmConfig] = {
+    "react": ArmConfig(),
+    "reflexion": ArmConfig(reflector="reflexion"),
+}
+"""The arms that can be named without being written out."""
+
+
+class Config(Section):
+    """Everything that decides what a run does."""
+
+    environment: dict[str, Any] = {"name": "alfworld"}
+    """`name`, and the environment's own options."""
+    tasks: Positive | None = None
+    """How many tasks; None takes the whole split."""
+    trials: Positive = 3
+    seed: int = 0
+    model: RoleConfig = RoleConfig()
+    endpoint: EndpointConfig = EndpointConfig()
+    memory: MemoryConfig = MemoryConfig()
+    arms: dict[str, ArmConfig] = dict(ARM_PRESETS)
+    limits: LimitsConfig = LimitsConfig()
+    share_first_trial: bool = True
+    """Run a trial that is the same experiment in several arms once, for all of them."""
+
+
+def resolve(sources: Iterable[str], flags: Mapping[str, Any]) -> Config:
+    """Merges configuration sources into one checked configuration.
+
+    Args:
+        sources: each a YAML file (`x.yaml`, or the name of one that ships with the package) or a `key.sub=value` pair;
+            later ones win.
+        flags: nested values from the command line; they win over all sources.
+
+    Raises:
+        UsageError: a file is missing or no YAML, a key does not exist, or a value is not allowed.
+    """
+    merged: dict[str, Any] = {}
+    for source in sources:
+        merged = merge(merged, _read(source))
+    merged = merge(merged, flags)
+    merged["arms"] = _arms(merged.get("arms"))
+    try:
+        return Config.model_validate(merged)
+    except ValidationError as error:
+        raise UsageError(explain(error, Config)) from None
+
+
+def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """`over` on top of `base`, mapping by mapping; anything that is no mapping replaces."""
+    out = dict(base)
+    for key, value in over.items():
+        below = out.get(key)
+        out[key] = merge(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
+    return out
+
+
+def _read(source: str) -> dict[str, Any]:
+    name, equals, value = source.partition("=")
+    if equals and not Path(source).exists():
+        try:
+            parsed: Any = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise UsageError(f"-c {source}: the value is not valid YAML") from None
+        for key in reversed(name.split(".")):
+            parsed = {key: parsed}
+        return dict(parsed)
+    path = Path(source)
+    if not path.exists():
+        path = _shipped(source)
+    try:
+        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+        raise UsageError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(loaded or {}, dict):
+        raise UsageError(f"{path}: a configuration is a mapping of keys, not a {type(loaded).__name__}")
+    return loaded or {}
+
+
+def _shipped(name: str) -> Path:
+    """A configuration of the package by its bare name, e.g. `paper` or `profiles/paper`."""
+    folder = Path(str(files("reflex_bench.configs")))
+    known = {str(path.relative_to(folder).with_suffix("")): path for path in sorted(folder.rglob("*.yaml"))}
+    by_name = {**{path.stem: path for path in known.values()}, **known}
+    wanted = name.removesuffix(".yaml")
+    if wanted in by_name:
+        return by_name[wanted]
+    if name.endswith((".yaml", ".yml")) or "/" in name:
+        raise UsageError(f"no such configuration file: {name}; shipped with the package: {', '.join(known)}")
+    raise unknown("configuration (a YAML file, a shipped name, or key=value)", name, by_name)
+
+
+def _arms(raw: Any) -> dict[str, Any]:
+    """Arms as a mapping: a list of names, or names with what is special about each, on top of the presets."""
+    if raw is None:
+        raw = list(ARM_PRESETS)
+    if isinstance(raw, str):
+        raw = [name.strip() for name in raw.split(",") if name.strip()]
+    if isinstance(raw, list):
+        raw = dict.fromkeys(raw)
+    if not isinstance(raw, Mapping) or not raw:
+        raise UsageError("arms: a list of names, or a mapping from names to settings, with at least one arm")
+    arms = {}
+    for name, special in raw.items():
+        if not isinstance(name, str) or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
+            raise UsageError(f"arms: {name!r} is no arm name; letters, digits, '-', '_' and '.' are")
+        if special is None and name not in ARM_PRESETS:
+            raise unknown("arm", name, ARM_PRESETS)
+        preset = ARM_PRESETS[name].model_dump() if name in ARM_PRESETS else {}
+        arms[name] = merge(preset, special or {})
+    return arms
+
+
+def explain(error: ValidationError, model: type[BaseModel]) -> str:
+    """A validation error as one line that names the key, what is wrong, and the nearest key that exists."""
+    lines = []
+    for detail in error.errors():
+        where = ".".join(str(part) for part in detail["loc"])
+        if detail["type"] == "extra_forbidden":
+            known = _keys_at(model, detail["loc"][:-1])
+            lines.append(
+                str(
+                    unknown(
+                        "setting", where, [".".join([*map(str, detail["loc"][:-1]), key]) for key in known]
+                    )
+                )
+            )
+        else:
+            lines.append(f"{where}: {detail['msg'][0].lower()}{detail['msg'][1:]} (got {detail['input']!r})")
+    return "; ".join(lines)
+
+
+def _keys_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    current: type[BaseModel] | None = model
+    for part in path:
+        field = current.model_fields.get(str(part)) if current else None
+        # A part that is no field is the name of an arm, and what it leads to has been entered already.
+        current = _section(field.annotation) if field else current
+    return list(current.model_fields) if current else []
+
+
+def _section(annotation: Any) -> type[BaseModel] | None:
+    """The section inside `Section`, `Section | None` or `dict[str, Section]`."""
+    found = [part for part in (annotation, *get_args(annotation)) if isinstance(part, type)]
+    return next((part for part in found if issubclass(part, BaseModel)), None)

@@ -1,0 +1,162 @@
+"""What a run measured, as data frames of bare numbers: the one source of every table, whatever its form."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.frame import Run
+from reflex_bench.harness.statistics import pass_at_k as unbiased_pass_at_k
+from reflex_bench.harness.statistics import pass_hat_k, wilson
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_UNKNOWN = 0.05
+"""Above this share of tasks without a result, a rate is printed as its two bounds and nothing between."""
+
+SETTINGS = (
+    ("agent", "Agent"),
+    ("model", "Model"),
+    ("temperature", "Temperature"),
+    ("reflector", "Reflector"),
+    ("reflector_model", "Reflector's model"),
+    ("memory", "Memory"),
+    ("memory_size", "Memory size"),
+    ("evaluator", "Evaluator"),
+    ("feedback", "Feedback"),
+    ("max_steps", "Step cap"),
+    ("parse", "Parse policy"),
+    ("prompt_hash", "Prompts"),
+)
+"""The settings that travel with an arm's row, and what they are called there."""
+
+_TOKENS = ("prompt_tokens", "completion_tokens", "cached_tokens")
+
+
+def pass_at_k(run: Run) -> pd.DataFrame:
+    """One line an arm: how many tasks it solved, what that took, and its settings.
+
+    For every k there are `solved@k`, `unknown@k` (not solved, and a trial within k was an error or is not
+    recorded), `pass@k` = solved@k / tasks, and a 95 % interval from Wilson's lower end for solved@k to his
+    upper end for solved@k + unknown@k, so that errors count neither as failures nor as absent. `pass@k` is
+    NaN where more than `MAX_UNKNOWN` of the tasks are unknown or the arm has fewer than k trials. Rates are
+    between 0 and 1; numbers that any trial left unknown are NaN.
+    """
+    import pandas as pd
+
+    frame = pd.DataFrame([_rates(run, arm) | _effort(run, arm) | _row_settings(run, arm) for arm in run.arms])
+    counts = [name for name in frame if str(name).startswith(("solved@", "unknown@")) or name in _TOKENS]
+    return frame.astype(dict.fromkeys(counts, "Int64"))
+
+
+def by_type(run: Run) -> pd.DataFrame:
+    """One line an arm and task type, over the tasks whose type is known (those with at least one trial).
+
+    Columns: arm, type, tasks, solved, unknown, rate and its interval, all within the arm's last trial.
+    """
+    import numpy as np
+    import pandas as pd
+
+    types = dict(zip(run.trials["task"], run.trials["task_type"], strict=True))
+    labels = np.array([types.get(task) or "" for task in run.task_ids], dtype=object)
+    lines = []
+    for name in sorted({label for label in labels if label}):
+        for arm in run.arms:
+            chosen = np.flatnonzero(labels == name)
+            solved = int(run.solved_within(arm)[chosen, -1].sum())
+            unknown = int(run.unknown_within(arm)[chosen, -1].sum())
+            share, low, high = rate(solved, unknown, len(chosen))
+            line = {"arm": arm, "type": name, "tasks": len(chosen), "solved": solved, "unknown": unknown}
+            lines.append(line | {"rate": share, "low": low, "high": high})
+    return pd.DataFrame(lines, columns=["arm", "type", "tasks", "solved", "unknown", "rate", "low", "high"])
+
+
+def independent_estimates(run: Run, arm: str) -> pd.DataFrame:
+    """The unbiased pass@k and pass^k of an arm whose trials are independent and all ran: one line for each k.
+
+    Raises:
+        UsageError: the arm's trials depend on one another or stop at success, or some of them are missing;
+            the estimators would be wrong there.
+    """
+    import pandas as pd
+
+    if not run.independent(arm):
+        raise UsageError(
+            f"arm {arm!r}: its trials see earlier ones or stop at success, where the unbiased pass@k and "
+            "pass^k are not defined; the pass@k table says how many tasks were solved within k trials"
+        )
+    rows, n = run.rows(arm), run.limit(arm)
+    known = rows[rows["outcome"] != "error"]
+    if len(known) != run.tasks * n:
+        raise UsageError(f"arm {arm!r}: {len(known)} of {run.tasks * n} trials have a result; all are needed")
+    wins = known.groupby("task")["success"].sum().astype(int)
+    lines = []
+    for k in range(1, n + 1):
+        any_of = [unbiased_pass_at_k(n, count, k) or 0.0 for count in wins]
+        all_of = [pass_hat_k(n, count, k) or 0.0 for count in wins]
+        lines.append({"k": k, "pass@k": sum(any_of) / len(any_of), "pass^k": sum(all_of) / len(all_of)})
+    return pd.DataFrame(lines)
+
+
+def rate(solved: int, unknown: int, n: int) -> tuple[float, float, float]:
+    """A rate and its interval as `pass_at_k` defines them; NaN for the rate where too much is unknown."""
+    low, high = wilson(solved, n).low, wilson(solved + unknown, n).high
+    return (solved / n if n and unknown <= MAX_UNKNOWN * n else math.nan), low, high
+
+
+def _rates(run: Run, arm: str) -> dict[str, Any]:
+    rows = run.rows(arm)
+    solved, unknown = run.solved_within(arm).sum(axis=0), run.unknown_within(arm).sum(axis=0)
+    line: dict[str, Any] = {
+        "arm": arm,
+        "tasks": run.tasks,
+        "trials": run.limit(arm),
+        "solved": int(solved[-1]),
+        "unknown": int(unknown[-1]),
+        "errors": int((rows["outcome"] == "error").sum()),
+    }
+    for k in run.trial_numbers:
+        if k > run.limit(arm):
+            line |= {f"{name}@{k}": math.nan for name in ("pass", "low", "high", "solved", "unknown")}
+            continue
+        share, low, high = rate(int(solved[k - 1]), int(unknown[k - 1]), run.tasks)
+        line |= {f"pass@{k}": share, f"low@{k}": low, f"high@{k}": high}
+        line |= {f"solved@{k}": int(solved[k - 1]), f"unknown@{k}": int(unknown[k - 1])}
+    return line
+
+
+def _effort(run: Run, arm: str) -> dict[str, Any]:
+    """What an arm's trials were like and what they took. Errors count for calls, tokens and cost only."""
+    import pandas as pd
+
+    rows = run.rows(arm)
+    known = rows[rows["outcome"] != "error"]
+    won = known[known["success"] == 1]
+    steps = int(known["steps"].sum())
+    line: dict[str, Any] = {
+        "trials_run": len(rows),
+        "steps_per_trial": known["steps"].mean(),
+        "steps_per_win": won["steps"].mean(),
+        "path_efficiency": math.nan,
+        "invalid_rate": known["invalid_actions"].sum() / steps if steps else math.nan,
+        "unparsed_rate": known["unparsed"].sum() / steps if steps else math.nan,
+        "repairs": int(rows["repairs"].sum()),
+        "reflections": int(rows["reflected"].sum()),
+        "calls": int(rows["calls"].sum()),
+    }
+    if "result.plan_length" in won:
+        lengths = pd.to_numeric(won["result.plan_length"], errors="coerce")
+        line["path_efficiency"] = (lengths / won["steps"]).mean()
+    for name in (*_TOKENS, "cost"):
+        line[name] = rows[name].sum(skipna=False) if len(rows) else 0.0
+    if "result.f1" in run.trials:
+        last = known.groupby("task").tail(1)
+        line["f1"] = pd.to_numeric(last["result.f1"], errors="coerce").fillna(0.0).mean()
+    return line
+
+
+def _row_settings(run: Run, arm: str) -> dict[str, Any]:
+    settings = run.settings(arm)
+    return {name: settings.get(name) for name, _ in SETTINGS}

@@ -1,0 +1,163 @@
+"""Runs the chains of a plan in threads and writes what comes of them."""
+
+from __future__ import annotations
+
+import os
+import queue
+import threading
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from reflex_bench.envs.base import Task
+from reflex_bench.harness.chain import Chain, Shared
+from reflex_bench.harness.errors import RunStopped
+from reflex_bench.harness.plan import Arm, Plan
+from reflex_bench.harness.store import Store
+from reflex_bench.models.base import Reply, Request
+
+
+class Progress(Protocol):
+    """Is told what happens, from several threads."""
+
+    def called(self, reply: Reply) -> None:
+        """A model answered."""
+        ...
+
+    def trial(self, row: dict[str, Any]) -> None:
+        """A trial was written."""
+        ...
+
+    def chain(self, arm: str) -> None:
+        """A chain is done."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a run ended.
+
+    Attributes:
+        status: `complete`, `stopped` (no call could succeed any more) or `interrupted`.
+        reason: one line, for a run that did not complete.
+        errors: trials of this process that ended in errors.
+    """
+
+    status: str
+    reason: str
+    errors: int
+
+
+class Runner:
+    """One process working on one run.
+
+    Args:
+        plan: what to do.
+        store: where it is written; what is there already is not done again.
+        progress: is told what happens.
+    """
+
+    def __init__(self, plan: Plan, store: Store, progress: Progress) -> None:
+        self._plan, self._store, self._progress = plan, store, progress
+        self._stopping = threading.Event()
+        self._chains: queue.SimpleQueue[Chain] = queue.SimpleQueue()
+        self._guard = threading.Lock()
+        self._left: Counter[str] = Counter()
+        self._shared: dict[str, Shared] = {}
+        self._reason = ""
+        self._errors = self._errors_in_a_row = 0
+
+    def run(self) -> Ended:
+        """Runs every chain that is owed; returns when all are done or the run cannot go on."""
+        for arm in self._plan.arms:
+            for task in self._plan.split.tasks:
+                if (arm.name, task.id) not in self._store.done:
+                    self._owe(arm, task)
+        workers = min(max_workers(self._plan), max(1, self._chains.qsize()))
+        threads = [
+            threading.Thread(target=self._work, name=f"chain-{n}", daemon=True) for n in range(workers)
+        ]
+        interrupted = False
+        try:
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt:
+            # The calls that are under way are paid for: their replies are waited for and written down.
+            interrupted = True
+            self._stop("interrupted")
+            for thread in threads:
+                thread.join()
+        if not self._reason:
+            self._store.sort()
+        status = "interrupted" if interrupted else "stopped" if self._reason else "complete"
+        return Ended(status, self._reason, self._errors)
+
+    def _owe(self, arm: Arm, task: Task) -> None:
+        if task.id not in self._shared:
+            self._shared[task.id] = Shared(self._store.resumed.pop(task.id, ()))
+        self._left[task.id] += 1
+        self._chains.put(
+            Chain(
+                self._plan,
+                arm,
+                task,
+                self._shared[task.id],
+                self._store.journal,
+                self._complete,
+                self._write,
+                self._stopping,
+            )
+        )
+
+    def _work(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                chain = self._chains.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                chain.run()
+            except RunStopped as stop:
+                self._stop(str(stop))
+                return
+            self._chain_done(chain)
+
+    def _chain_done(self, chain: Chain) -> None:
+        with self._guard:
+            self._left[chain.task.id] -= 1
+            if not self._left[chain.task.id]:
+                del self._shared[chain.task.id]
+        self._progress.chain(chain.arm.name)
+
+    def _complete(self, model: str, request: Request) -> Reply:
+        reply = self._plan.models[model].complete(request)
+        self._progress.called(reply)
+        return reply
+
+    def _write(self, row: dict[str, Any], seconds: float) -> None:
+        if not self._store.add(row, seconds):
+            return
+        self._progress.trial(row)
+        if row["outcome"] != "error":
+            self._errors_in_a_row = 0
+            return
+        with self._guard:
+            self._errors += 1
+            self._errors_in_a_row += 1
+            in_a_row = self._errors_in_a_row
+        if in_a_row >= self._plan.config.limits.stop_after_errors:
+            raise RunStopped(f"{in_a_row} trials in a row ended in errors; the last: {row['error']}")
+
+    def _stop(self, reason: str) -> None:
+        with self._guard:
+            self._reason = self._reason or reason
+        self._stopping.set()
+
+
+def max_workers(plan: Plan) -> int:
+    """How many chains run at a time: 16 where a server does the work, else one for each core."""
+    if plan.config.limits.max_workers:
+        return plan.config.limits.max_workers
+    return os.cpu_count() or 1 if all(model.simulated for model in plan.models.values()) else 16

@@ -1,0 +1,104 @@
+"""A trial as text for a reader in a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from reflex_bench.harness.errors import UsageError, unknown
+from reflex_bench.harness.journal import read_lines
+from reflex_bench.harness.render import plain
+from reflex_bench.harness.store import read_manifest
+
+def trials_of(run: Path, task: str | None, arm: str | None, trial: int | None) -> list[dict[str, Any]]:
+    """The recorded trials of one task, by arm and trial.
+
+    Args:
+        run: the run directory.
+        task: a task id or an unambiguous part of one; None takes the first task that some arm solved after
+            reflecting, else the first of all.
+        arm, trial: only these; None for all.
+
+    Raises:
+        UsageError: no such task, arm or trial was recorded.
+    """
+    manifest = read_manifest(run)
+    if arm is not None and arm not in manifest["arms"]:
+        raise unknown("arm", arm, manifest["arms"])
+    index = [row for row in read_lines(run / "trials.jsonl") if arm in (None, row["arm"])]
+    if not index:
+        raise UsageError(f"{run}: no trial has been recorded yet")
+    wanted = _task(index, task) if task else _telling_task(index)
+    found = [row for row in index if row["task"] == wanted and trial in (None, row["trial"])]
+    if not found:
+        raise UsageError(f"{run}: no trial {trial} of {wanted}")
+    return [_whole(run, row) for row in sorted(found, key=lambda row: (row["arm"], row["trial"]))]
+
+
+def _task(index: list[dict[str, Any]], name: str) -> str:
+    known = sorted({row["task"] for row in index})
+    near = [task for task in known if name in task]
+    if name in known or len(near) == 1:
+        return name if name in known else near[0]
+    if near:
+        raise UsageError(
+            f"task {name!r} fits {len(near)} tasks, e.g. {near[0]} and {near[1]}; say more of it"
+        )
+    raise unknown("task", name, known)
+
+
+def _telling_task(index: list[dict[str, Any]]) -> str:
+    learned = (row["task"] for row in index if row["success"] and row["memory_shown"])
+    return str(next(learned, index[0]["task"]))
+
+
+def _whole(run: Path, row: Mapping[str, Any]) -> dict[str, Any]:
+    path = run / "trajectories" / f"{row['arm']}.trial-{row['trial']}.jsonl"
+    for line in read_lines(path):
+        if line["task"] == row["task"]:
+            return line
+    raise UsageError(f"{path}: has no line for {row['task']}, though trials.jsonl has")
+
+
+def as_lines(row: Mapping[str, Any], width: int) -> Iterator[tuple[str, str]]:
+    """One trial as (style, line) pairs; the styles are rich's.
+
+    Args:
+        row: a line of a trajectory file.
+        width: columns.
+    """
+    yield "bold", f"{row['arm']} · trial {row['trial']} · {row['task']}"
+    for text in row["memory"]:
+        yield from _wrapped("magenta", "remembers  ", text, width)
+    if row["outcome"] == "error":
+        yield from _wrapped("red", "error      ", row["error"], width)
+        return
+    yield from _wrapped("", "           ", row["opening"], width)
+    for step in row["trajectory"]:
+        if step["thought"]:
+            yield from _wrapped("cyan", f"{step['number']:>3} thinks ", step["thought"], width)
+        if step["action"] is not None:
+            yield from _wrapped("bold", f"{step['number']:>3} does   ", step["action"], width)
+        if step["error"]:
+            yield from _wrapped(
+                "yellow", f"{step['number']:>3} wrote  ", f"{step['reply']} [{step['error']}]", width
+            )
+        if step["action"] is not None or step["error"]:
+            yield from _wrapped("" if step["valid"] else "yellow", "    sees   ", step["observation"], width)
+    style = "bold green" if row["success"] else "bold red"
+    yield style, f"=> {row['outcome']} after {row['steps']} steps"
+    if row["reflection"]:
+        yield from _wrapped("magenta", "reflects   ", row["reflection"], width)
+
+
+def _wrapped(style: str, label: str, text: str, width: int) -> Iterator[tuple[str, str]]:
+    lines = [
+        line
+        for paragraph in text.splitlines() or [""]
+        # What a model or a page wrote must not steer the reader's terminal.
+        for line in textwrap.wrap(plain(paragraph), max(20, width - len(label)), break_on_hyphens=False) or [""]
+    ]
+    for number, line in enumerate(lines):
+        yield style, (label if number == 0 else " " * len(label)) + line

@@ -1,0 +1,228 @@
+"""The run directory: what is written, and what a resumed run finds there.
+
+::
+
+    results/<run-id>/
+      run.json                             what was run, with what, how it ended
+      calls.jsonl                          every model call
+      trajectories/<arm>.trial-1.jsonl     one line a task: the whole trial
+      trials.jsonl                         one short line a trial, from which the tables are made
+      tables/                              made from the lines above, at any time
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.journal import AppendFile, Journal, cut_torn_line, read_lines
+from reflex_bench.harness.rows import brief
+
+SCHEMA_VERSION = 1
+
+
+class Store:
+    """One run directory, held by one writer.
+
+    Args:
+        path: the directory; must hold a `run.json`.
+
+    Raises:
+        UsageError: it is no run directory, or another process is writing to it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.manifest = read_manifest(path)
+        self._lock = FileLock(path / ".lock", timeout=0)
+        try:
+            self._lock.acquire()
+        except Timeout:
+            raise UsageError(
+                f"{path}: another process is writing to this run; wait for it or stop it"
+            ) from None
+        self._guard = threading.Lock()
+        self._files: dict[str, AppendFile] = {}
+        self.done: dict[tuple[str, str], int] = {}
+        self.resumed: dict[str, list[dict[str, Any]]] = {}
+        self._written: set[tuple[str, str, int]] = set()
+        self._solved: Counter[str] = Counter()
+        self._recover()
+        calls = path / "calls.jsonl"
+        unfinished = self.unfinished() if calls.exists() else None
+        self.journal = Journal(calls, durable=self._durable, tasks=unfinished)
+
+    @property
+    def _durable(self) -> bool:
+        # What a stand-in said costs nothing to make again; a paid reply must survive a power cut.
+        return not self.manifest["simulated"]
+
+    def unfinished(self) -> set[str]:
+        """The ids of the tasks that some arm has not finished."""
+        arms, tasks = self.manifest["arms"], self.manifest["split"]["task_ids"]
+        return {task for task in tasks if any((arm, task) not in self.done for arm in arms)}
+
+    @classmethod
+    def create(cls, path: Path, manifest: Mapping[str, Any]) -> Store:
+        """A new run directory.
+
+        Raises:
+            UsageError: the directory holds something already, or cannot be made.
+        """
+        try:
+            path.mkdir(parents=True, exist_ok=True)
+            if any(path.iterdir()):
+                raise UsageError(f"{path}: not empty; choose another --run-id, or `reflex resume {path}`")
+            (path / "trajectories").mkdir()
+            write_json(path / "run.json", manifest)
+        except OSError as error:
+            raise UsageError(f"{path}: cannot write there: {error.strerror}") from None
+        return cls(path)
+
+    def solved(self, arm: str) -> int:
+        """How many tasks an arm had solved when this process began."""
+        return self._solved[arm]
+
+    def _recover(self) -> None:
+        """Finds out what earlier processes finished; trials that ended in errors are owed again.
+
+        The trajectory files are the record; `trials.jsonl` is brought in step with them. Whole trials are kept in
+        memory only for tasks that are not finished.
+        """
+        index = self.path / "trials.jsonl"
+        cut_torn_line(index)
+        seconds = {(row["arm"], row["task"], row["trial"]): row.get("seconds") for row in read_lines(index)}
+        files = sorted((self.path / "trajectories").glob("*.jsonl"))
+        rows: list[dict[str, Any]] = []
+        for file in files:
+            cut_torn_line(file)
+            if any(row["outcome"] == "error" for row in read_lines(file)):
+                write_lines(file, (row for row in read_lines(file) if row["outcome"] != "error"))
+            rows.extend(brief(row) for row in read_lines(file))
+        rows.sort(key=lambda row: (row["arm"], row["task"], row["trial"]))
+        self._written.update((row["arm"], row["task"], row["trial"]) for row in rows)
+        for row in rows:
+            row["seconds"] = seconds.get((row["arm"], row["task"], row["trial"]))
+            self._solved[row["arm"]] += row["success"]
+            if row["passed"] or row["trial"] == self.manifest["trials"]:
+                self.done[row["arm"], row["task"]] = row["trial"]
+        if rows or index.exists():
+            write_lines(index, rows)
+        unfinished = self.unfinished()
+        for file in files:
+            for row in read_lines(file):
+                if row["task"] in unfinished:
+                    self.resumed.setdefault(row["task"], []).append(row)
+
+    def set_status(self, status: str, **more: Any) -> None:
+        """Writes how the run stands into `run.json`."""
+        self.manifest = {**self.manifest, **more, "status": status}
+        write_json(self.path / "run.json", self.manifest)
+
+    def add(self, row: Mapping[str, Any], seconds: float) -> bool:
+        """Writes one finished trial: the whole of it, then its short line. False where it stood there already.
+
+        Args:
+            row: from `reflex_bench.harness.rows`.
+            seconds: wall time of the trial.
+        """
+        key = (row["arm"], row["task"], row["trial"])
+        with self._guard:
+            if key in self._written:
+                return False
+            self._written.add(key)
+        name = f"{row['arm']}.trial-{row['trial']}"
+        self._append(f"trajectories/{name}.jsonl", row)
+        self._append("trials.jsonl", {**brief(row), "seconds": round(seconds, 3)})
+        return True
+
+    def _append(self, name: str, row: Mapping[str, Any]) -> None:
+        with self._guard:
+            if name not in self._files:
+                self._files[name] = AppendFile(self.path / name, durable=self._durable)
+            file = self._files[name]
+        file.append(row)
+
+    def sort(self) -> None:
+        """Puts every file of a finished run in the order of tasks, so that equal runs are equal files."""
+        self._close_files()
+        for file in [*sorted((self.path / "trajectories").glob("*.jsonl")), self.path / "trials.jsonl"]:
+            if file.exists():
+                sort_lines(file, lambda row: (row["arm"], row["task"], row["trial"]))
+
+    def _close_files(self) -> None:
+        for file in self._files.values():
+            file.close()
+        self._files.clear()
+
+    def close(self) -> None:
+        """Closes all files and lets other writers in."""
+        self._close_files()
+        self.journal.close()
+        self._lock.release()
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """`run.json` of a run directory.
+
+    Raises:
+        UsageError: there is none, it is not readable, or a newer version of the harness wrote it.
+    """
+    try:
+        manifest: dict[str, Any] = json.loads((path / "run.json").read_text(encoding="utf-8"))
+        version = manifest["schema_version"]
+    except FileNotFoundError:
+        raise UsageError(
+            f"{path}: no run directory (it has no run.json); `reflex list` shows the runs"
+        ) from None
+    except (ValueError, KeyError, TypeError, OSError):
+        raise UsageError(f"{path}/run.json: not readable as the description of a run") from None
+    if version != SCHEMA_VERSION:
+        raise UsageError(f"{path}: has format {version}, this version of reflex reads {SCHEMA_VERSION}")
+    return manifest
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Replaces a file with a value as JSON; a reader sees the old or the new one, whole."""
+    write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+
+
+def write_lines(path: Path, rows: Iterable[Any]) -> None:
+    """Replaces a file with JSON lines, all at once."""
+    write_text(path, (json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows))
+
+
+def sort_lines(path: Path, key: Callable[[dict[str, Any]], Any]) -> None:
+    """Sorts the lines of a JSONL file without holding them in memory."""
+    places, start = [], 0
+    with open(path, "rb") as file:
+        for line in file:
+            places.append((key(json.loads(line)), start, len(line)))
+            start += len(line)
+        if places == (places := sorted(places)):
+            return
+
+        def line_at(place: tuple[Any, int, int]) -> str:
+            file.seek(place[1])
+            return file.read(place[2]).decode("utf-8", "surrogatepass")
+
+        write_text(path, map(line_at, places))
+
+
+def write_text(path: Path, text: str | Iterable[str]) -> None:
+    """Replaces a file by way of a temporary one in the same folder."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".tmp")
+    with open(temporary, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+        file.writelines([text] if isinstance(text, str) else text)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)

@@ -1,0 +1,247 @@
+"""Chat models behind any OpenAI-compatible endpoint: OpenAI, Azure, vLLM, Ollama, llama.cpp, OpenRouter.
+
+The `openai` package's client does the sending, pooling and retrying; what goes over the wire is in
+`reflex_bench.models.openai_wire`, what errors mean in `reflex_bench.models.openai_faults`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from reflex_bench.harness.errors import ModelError, ReflexError, UsageError, unknown
+from reflex_bench.models import openai_wire as wire
+from reflex_bench.models.base import Reply, Request, Usage
+from reflex_bench.models.openai_client import is_address, is_local, open_client, secrets_of
+from reflex_bench.models.openai_faults import (
+    complaint_in,
+    one_line,
+    public_url,
+    refusal,
+    scrubbed,
+    unsupported,
+)
+from reflex_bench.models.prices import price_list
+from reflex_bench.models.registry import ModelOptions
+
+if TYPE_CHECKING:
+    import httpx2
+    import openai
+
+OPENAI_URL = "https://api.openai.com/v1"
+
+NO_KEY = "none"
+"""Sent where no key is set: local servers take any, and the client insists on one."""
+
+_UNREADABLE_RETRIES = 2
+_UNREADABLE_PAUSE = 0.25  # seconds, doubled each time
+_CHECK_TIMEOUT = 30.0  # seconds
+
+_log = logging.getLogger(__name__)
+
+
+def create(name: str, options: ModelOptions) -> OpenAIModel:
+    """The entry point of `openai/<name>`; without a base URL in the options, `OPENAI_BASE_URL` counts.
+
+    Raises:
+        UsageError: no name, an address that is none, or a key with characters that no header may have.
+    """
+    if not name:
+        raise UsageError("model 'openai/' names no model; write openai/<name>, e.g. openai/gpt-4o-mini")
+    url = options.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
+    if not is_address(url):
+        raise UsageError(
+            "the base URL (--base-url, OPENAI_BASE_URL) is no address; one looks like http://127.0.0.1:8080/v1"
+        )
+    key = os.environ.get("OPENAI_API_KEY", "").strip()
+    if not all("!" <= sign <= "~" for sign in key):
+        raise UsageError(
+            "OPENAI_API_KEY holds a character that no key has (a space, a line break, a quotation mark?)"
+        )
+    return OpenAIModel(name, url, key, options)
+
+
+class OpenAIModel:
+    """One model at one endpoint; threads share its client.
+
+    Args:
+        name: as the endpoint knows it.
+        url: the endpoint.
+        key: sent as the bearer token; "" where there is none.
+        options: how to reach it.
+    """
+
+    simulated = False
+
+    def __init__(self, name: str, url: str, key: str, options: ModelOptions) -> None:
+        self.name = f"openai/{name}"
+        self._model = name
+        self._options = options
+        self._endpoint = public_url(url)
+        self._is_local = is_local(urlsplit(url).hostname or "")
+        self._has_key = bool(key)
+        self._secrets = secrets_of(key, url)
+        self._client = open_client(url, key or NO_KEY, options)
+        self._changed: dict[str, str | None] = {}
+        self._lock = threading.Lock()
+        self._price = options.prices.cost if options.prices else price_list(name, self._endpoint)
+
+    def complete(self, request: Request) -> Reply:
+        """One reply; see `reflex_bench.models.base.Model.complete`.
+
+        Unreadable bodies and errors inside successful answers are asked for again, a bounded number of times;
+        everything that shows in the status or on the connection is the client's own to retry.
+        """
+        started = time.perf_counter()
+        api, stop = self._options.api, wire.stops(self._options.api, request)
+        retries = min(_UNREADABLE_RETRIES, self._options.max_retries)
+        for attempt in range(retries + 1):
+            content = self._post(request)
+            try:
+                reply = wire.read(content, api, stop)
+            except ModelError as error:
+                failure = ModelError(scrubbed(f"{self._endpoint}: {error}", self._secrets), error.kind)
+                if error.kind == "content_filter" or attempt == retries:
+                    break
+                time.sleep(_UNREADABLE_PAUSE * 2**attempt)
+            else:
+                return self._finished(reply, time.perf_counter() - started)
+        raise failure
+
+    def _finished(self, reply: Reply, seconds: float) -> Reply:
+        return replace(reply, cost=self.cost(reply.usage), seconds=seconds)
+
+    def cost(self, usage: Usage) -> float | None:
+        """US dollars for so many tokens, by the prices given or published; None where there are none."""
+        return self._price(usage) if self._price else None
+
+    def _post(self, request: Request) -> bytes:
+        """The body of a successful answer."""
+        import httpx2
+        import openai
+
+        api = self._options.api
+        while True:
+            body = wire.body(self._model, api, request, self._changed)
+            try:
+                return self._content(self._client.post(wire.PATHS[api], body=body, cast_to=httpx2.Response))
+            except openai.OpenAIError as error:
+                caught = error
+            # Raised out here, an error drags no exception along that holds the request and its key.
+            if not self._adapt(caught, body):
+                raise self._failure(caught, self._options.timeout)
+
+    def _content(self, response: httpx2.Response) -> bytes:
+        """An answer's body without secrets.
+
+        They are taken out here, before anything is cut to length or kept: half a key would not be recognised, and a
+        server that echoes headers would carry a whole one into the journal.
+        """
+        content = response.content
+        for secret in self._secrets:
+            content = content.replace(secret.encode(), b"[key]")
+        return content
+
+    def _adapt(self, error: openai.OpenAIError, body: Mapping[str, Any]) -> bool:
+        """Learns which parameter the endpoint does not take, if that is the fault; True: ask again."""
+        import openai
+
+        if not isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
+            return False
+        change = unsupported(complaint_in(self._content(error.response)), body)
+        if change is None:
+            return False
+        old, new = change
+        with self._lock:
+            if old not in self._changed:
+                self._changed = {**self._changed, old: new}
+                done = f"sent as {new}" if new else "left out"
+                _log.warning("%s does not take %s: it is %s from here on", self.name, old, done)
+        return True
+
+    def _failure(self, error: openai.OpenAIError, timeout: float) -> ReflexError:
+        import httpx2
+        import openai
+
+        failure: ReflexError
+        if isinstance(error, openai.APIStatusError):
+            complaint = complaint_in(self._content(error.response))
+            failure = refusal(error.status_code, complaint, self._endpoint, self._model, self._has_key)
+        elif isinstance(error, openai.APITimeoutError):
+            failure = ModelError(f"{self._endpoint} did not answer within {timeout:g} s", kind="timeout")
+        else:
+            cause = error.__cause__ or error
+            kind = "malformed" if isinstance(cause, httpx2.DecodingError) else "connection"
+            said = one_line(str(cause)) or type(cause).__name__
+            failure = ModelError(f"the connection to {self._endpoint} failed: {said}", kind=kind)
+        failure.args = tuple(scrubbed(str(part), self._secrets) for part in failure.args)
+        return failure
+
+    def check(self) -> Sequence[str]:
+        """Asks the endpoint for its models; see `reflex_bench.models.base.Model.check`."""
+        if not self._has_key and not self._is_local:
+            raise UsageError(f"OPENAI_API_KEY is not set; {self._endpoint} needs a key")
+        return [*self._check_name(), *self._remarks()]
+
+    def _remarks(self) -> Iterator[str]:
+        if self._has_key and not self._is_local and self._endpoint.startswith("http:"):
+            yield f"the key in OPENAI_API_KEY travels unencrypted to {self._endpoint}"
+        if self._price is None and not self._is_local:
+            yield f"no price is known for {self._model} at {self._endpoint}: its cost will be unknown"
+
+    def _check_name(self) -> Sequence[str]:
+        import httpx2
+        import openai
+
+        timeout = min(_CHECK_TIMEOUT, self._options.timeout)
+        impatient = self._client.with_options(max_retries=min(1, self._options.max_retries), timeout=timeout)
+        try:
+            content = self._content(impatient.get("/models", cast_to=httpx2.Response))
+        except openai.OpenAIError as error:
+            caught = error
+        else:
+            return self._check_listed(content)
+        # Keys of limited rights may not list (403), and some servers cannot: calls may succeed all the same.
+        if isinstance(caught, openai.APIStatusError) and caught.status_code in (403, 404, 405):
+            return [self._unchecked()]
+        if isinstance(caught.__cause__, httpx2.ConnectError):
+            reason = one_line(scrubbed(str(caught.__cause__), self._secrets))
+            raise UsageError(f"no server answers at {self._endpoint} ({reason}); is it running?")
+        raise UsageError(str(self._failure(caught, timeout)))
+
+    def _unchecked(self) -> str:
+        return f"{self._endpoint} lists no models: the name {self._model!r} could not be checked"
+
+    def _check_listed(self, content: bytes) -> Sequence[str]:
+        listed = wire.model_names(content)
+        if not listed:
+            return [self._unchecked()]
+        # Ollama lists `name:latest`, Google's endpoint `models/name`.
+        names = {self._model, f"{self._model}:latest", f"models/{self._model}"}
+        if names & listed or not self._options.check_model:
+            return []
+        error = unknown("model", self._model, listed)
+        raise UsageError(
+            f"{self._endpoint}: {one_line(str(error))} (for a name that it does not list: check_model=false)"
+        )
+
+    def settings(self) -> Mapping[str, Any]:
+        """Endpoint, API and price; `changed_parameters` is complete only after the calls."""
+        override = self._options.prices
+        published = "unknown" if self._price is None else "genai-prices"
+        return {
+            "kind": "openai",
+            "endpoint": self._endpoint,
+            "api": self._options.api,
+            "prices": asdict(override) if override else published,
+            "changed_parameters": {old: new or "left out" for old, new in self._changed.items()},
+        }
+
+    def close(self) -> None:
+        self._client.close()

@@ -1,0 +1,84 @@
+"""The HTTP client behind `openai/<name>`: connections, time-outs, and what nobody may see of them."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from reflex_bench.models.registry import ModelOptions
+
+if TYPE_CHECKING:
+    import openai
+
+
+def open_client(url: str, key: str, options: ModelOptions) -> openai.OpenAI:
+    """A client for any number of threads."""
+    import httpx2
+    import openai
+
+    class Deadline(httpx2.SyncByteStream):
+        """A body with a time-out as a whole: the client's own bounds only the wait for each piece of it."""
+
+        def __init__(self, stream: httpx2.SyncByteStream) -> None:
+            self._stream = stream
+            self._end = time.monotonic() + options.timeout
+
+        def __iter__(self) -> Iterator[bytes]:
+            for piece in self._stream:
+                yield piece
+                if time.monotonic() > self._end:
+                    raise httpx2.ReadTimeout("the body came too slowly")
+
+        def close(self) -> None:
+            self._stream.close()
+
+    def bound(response: httpx2.Response) -> None:
+        if isinstance(response.stream, httpx2.SyncByteStream):
+            response.stream = Deadline(response.stream)
+
+    connections = options.max_connections
+    return openai.OpenAI(
+        api_key=key,
+        base_url=url,
+        max_retries=options.max_retries,
+        http_client=openai.DefaultHttpxClient(
+            # Waiting for a free connection is no fault of the server's: it has no time-out.
+            timeout=httpx2.Timeout(options.timeout, connect=min(10.0, options.timeout), pool=None),
+            limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
+            event_hooks={"response": [bound]},
+        ),
+    )
+
+
+def is_address(url: str) -> bool:
+    """Whether a URL names an HTTP server."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def is_local(host: str) -> bool:
+    """Whether an endpoint is on this machine or network, where neither key nor price is to be expected."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".internal", ".localhost"))
+    return address.is_loopback or address.is_private or address.is_unspecified
+
+
+def secrets_of(key: str, url: str) -> tuple[str, ...]:
+    """What must never be shown: key, password in the address, headers set in `OPENAI_CUSTOM_HEADERS`.
+
+    Each also as JSON that escapes slashes writes it. The longest come first, so that none leaves a remainder behind.
+    Very short ones are left alone: they are placeholders, and would tear holes into ordinary words.
+    """
+    headers = os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines()
+    values = [key, urlsplit(url).password or "", *(line.partition(":")[2].strip() for line in headers)]
+    long = [value for value in values if len(value) >= 6]
+    return tuple(sorted({*long, *(value.replace("/", "\\/") for value in long)}, key=len, reverse=True))

@@ -1,0 +1,90 @@
+"""From what a person writes after `--model` to a model.
+
+Models come from the entry-point group `reflex_bench.models`, those of this package and those of others alike.
+Each entry point is a function `create(name: str, options: ModelOptions) -> Model`, where `name` is what
+stands behind the entry point's own name: `gpt-4o-mini` in `openai/gpt-4o-mini`, a directory in
+`replay:results/first`, "" in `simulated`.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, cast
+
+from reflex_bench.harness.errors import UsageError, unknown
+from reflex_bench.models.base import Model
+from reflex_bench.models.prices import Prices
+
+GROUP = "reflex_bench.models"
+
+Api = Literal["chat", "completions"]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """How to reach a model. A model takes no notice of what does not concern it.
+
+    Attributes:
+        base_url: the endpoint; None: `OPENAI_BASE_URL`, or OpenAI's own.
+        api: `chat` sends messages; `completions` sends one text to be continued, as base models and the
+            papers need it.
+        timeout: seconds that an attempt may wait for its answer to begin, and then for it to end.
+        max_retries: further attempts after an answer that may be better next time (429, 5xx, a lost
+            connection, an unreadable body), with growing pauses or the pause that the server asks for.
+        max_connections: calls in flight at a time; further ones wait.
+        prices: instead of the published ones.
+        check_model: whether the endpoint must list the model's name before the first call.
+    """
+
+    base_url: str | None = None
+    api: Api = "chat"
+    timeout: float = 300.0
+    max_retries: int = 5
+    max_connections: int = 64
+    prices: Prices | None = None
+    check_model: bool = True
+
+    def __post_init__(self) -> None:
+        if self.api not in ("chat", "completions"):
+            raise unknown("api", self.api, ("chat", "completions"))
+        if not self.timeout > 0:
+            raise UsageError(f"timeout is {self.timeout}; it must be more than 0 seconds")
+        if self.max_retries < 0:
+            raise UsageError(f"max_retries is {self.max_retries}; it must be 0 or more")
+        if self.max_connections < 1:
+            raise UsageError(f"max_connections is {self.max_connections}; it must be 1 or more")
+
+
+def open_model(spec: str, options: ModelOptions | None = None) -> Model:
+    """The model that a spec names. Nothing is sent yet: `Model.check` does that.
+
+    Args:
+        spec: `simulated`, `openai/<name>`, `replay:<run directory>`, or `<entry point>/<name>` of another
+            package.
+        options: how to reach it.
+
+    Raises:
+        UsageError: no such model, or its package does not load.
+    """
+    kind, *rest = re.split("[/:]", spec.strip(), maxsplit=1)
+    name = "".join(rest)
+    points = {point.name: point for point in importlib.metadata.entry_points(group=GROUP)}
+    if kind not in points:
+        # `gpt-4o-mini`, `Qwen/Qwen3-8B` and `opnai/gpt-4o-mini` are all most likely meant for `openai/`.
+        raise unknown("model", spec, {*_forms(points), f"openai/{spec}", f"openai/{name or kind}"})
+    try:
+        create = points[kind].load()
+    except (ImportError, AttributeError) as error:
+        raise UsageError(
+            f"model {spec!r} comes from {points[kind].value}, which does not load: {error}"
+        ) from error
+    return cast(Model, create(name, options or ModelOptions()))
+
+
+def _forms(kinds: Iterable[str]) -> list[str]:
+    """How each kind of model is written."""
+    forms = {"simulated": "simulated", "replay": "replay:<run directory>"}
+    return [forms.get(kind, f"{kind}/<name>") for kind in kinds]

@@ -1,0 +1,157 @@
+"""`simulated`: a deterministic stand-in behind the interface of a chat model. It is no language model.
+
+It exists to try the harness, to test it and to load it. It sees only the messages, the temperature and the
+seed of a request, and answers only text: no state of an environment, no gold answer, no knowledge of which
+arm it serves. It plays imperfectly on purpose, writes reflections from the trajectory in its prompt, and
+acts on reflections that it is shown.
+
+With a temperature of 0 the same messages get the same reply; above 0 the seed decides how a trial is
+played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any
+
+from reflex_bench.agents.messages import EARLIER_REFLECTIONS, MEMORY_HEADER, REFLECTION_REQUEST, TASK_HEADER
+from reflex_bench.harness.errors import UsageError
+from reflex_bench.models import simulated_household as household
+from reflex_bench.models import simulated_household_notes as notes
+from reflex_bench.models import simulated_household_view as view
+from reflex_bench.models.base import Message, Model, Reply, Request, Usage
+from reflex_bench.models.registry import ModelOptions
+
+VERSION = "1"
+CHARACTERS_PER_TOKEN = 4
+"""Token counts are estimated at this many characters a token, and said to be."""
+
+UNKNOWN = "I do not know this kind of conversation."
+"""What it answers where it cannot tell what is wanted."""
+
+_UNTIDY = 0.08
+
+
+def create(name: str, options: ModelOptions) -> Model:
+    """The model of the name `simulated`; it has no endpoint, so none of the options concerns it.
+
+    Args:
+        name: what stands behind `simulated/`: nothing.
+        options: not looked at.
+
+    Raises:
+        UsageError: something stands there.
+    """
+    if name:
+        raise UsageError(f"there is one simulated model, `simulated`; not {name!r}")
+    return SimulatedModel()
+
+
+class SimulatedModel:
+    """See the module. Implements `reflex_bench.models.base.Model`; it keeps nothing between calls."""
+
+    simulated = True
+
+    def __init__(self, name: str = "simulated") -> None:
+        self.name = name
+
+    def check(self) -> Sequence[str]:
+        """Nothing can be wrong with it."""
+        return ()
+
+    def complete(self, request: Request) -> Reply:
+        """One reply."""
+        text = answer(request)
+        cut = min((text.find(stop) for stop in request.stop if stop in text), default=len(text))
+        text, longest = text[:cut], request.max_tokens * CHARACTERS_PER_TOKEN
+        usage = Usage(
+            sum(map(estimate, (message.content for message in request.messages))), estimate(text[:longest])
+        )
+        return Reply(text[:longest], usage, "length" if len(text) > longest else "stop", model=self.name)
+
+    def cost(self, usage: Usage) -> float | None:
+        """Unknown: its tokens are estimates, and nobody sells them."""
+        return None
+
+    def settings(self) -> Mapping[str, Any]:
+        """Its version, and that its token counts are estimates."""
+        return {
+            "simulated": True,
+            "version": VERSION,
+            "tokens": f"estimated, {CHARACTERS_PER_TOKEN} characters each",
+        }
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+
+def estimate(text: str) -> int:
+    """About how many tokens a text has."""
+    return -(-len(text) // CHARACTERS_PER_TOKEN)
+
+
+def answer(request: Request) -> str:
+    """The text of the reply, from the messages, the temperature and the seed alone."""
+    last = request.messages[-1].content.rstrip() if request.messages else ""
+    if last.endswith(REFLECTION_REQUEST):
+        return _reflection(last, request)
+    for position in range(len(request.messages) - 1, -1, -1):
+        message = request.messages[position]
+        if message.role == "user" and TASK_HEADER in message.content:
+            before, _, opening = message.content.rpartition(TASK_HEADER)
+            memory = before.rpartition(MEMORY_HEADER)[2] if MEMORY_HEADER in before else ""
+            return _turn(opening.strip(), memory, request.messages[position + 1 :], request)
+    return UNKNOWN
+
+
+def _turn(opening: str, memory: str, turns: Sequence[Message], request: Request) -> str:
+    if not view.is_household(opening):
+        return UNKNOWN
+    said = [message.content for message in turns if message.role == "assistant"]
+    seen = [message.content for message in turns if message.role == "user"]
+    rng = _dice(request, opening, memory, str(len(said)))
+    now = view.read(opening, zip(said, seen, strict=False))
+    return _untidy(household.turn(now, notes.read(memory), rng), rng)
+
+
+def _reflection(prompt: str, request: Request) -> str:
+    episode = prompt.removesuffix(REFLECTION_REQUEST).rpartition(TASK_HEADER)[2].strip()
+    episode, _, earlier = episode.partition(EARLIER_REFLECTIONS)
+    if not view.is_household(episode):
+        return UNKNOWN
+    opening, turns, status = _parse_episode(episode)
+    known = [line.removeprefix("- ") for line in earlier.splitlines() if line.startswith("- ")]
+    return notes.write(view.read(opening, turns), status, known, _dice(request, episode))
+
+
+def _parse_episode(text: str) -> tuple[str, list[tuple[str, str]], str]:
+    """First observation, (said, seen) pairs and the last line of a trial told as text."""
+    opening: list[str] = []
+    turns: list[tuple[list[str], list[str]]] = []
+    *lines, status = text.strip().splitlines() or [""]
+    answered = True
+    for line in lines:
+        if line.startswith(">"):
+            if answered:
+                turns.append(([], []))
+            turns[-1][0].append(line)
+            answered = False
+        else:
+            (turns[-1][1] if turns else opening).append(line)
+            answered = True
+    return "\n".join(opening), [("\n".join(said), "\n".join(seen)) for said, seen in turns], status
+
+
+def _dice(request: Request, *parts: str) -> Random:
+    """Chance that is the same for the same text, and at a temperature above 0 differs from seed to seed."""
+    return Random("\x1f".join((*parts, str(request.seed) if request.temperature > 0 else "greedy")))
+
+
+def _untidy(reply: str, rng: Random) -> str:
+    """Now and then a reply as real models write them."""
+    if rng.random() >= _UNTIDY or reply.startswith("think:"):
+        return reply
+    return rng.choice(
+        (f"> {reply}", f"OK.\n{reply}", f"{reply}.", f"Action: {reply}", f"{reply}\nYou see what you need.")
+    )

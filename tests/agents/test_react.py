@@ -1,0 +1,128 @@
+"""The loop, played on a real generated game with a script in the place of the model."""
+
+import pytest
+from reflex_bench.agents.base import CallLimit, Limits
+from reflex_bench.agents.messages import TASK_HEADER
+from reflex_bench.agents.react import react
+from reflex_bench.envs.alfworld.environment import create
+from reflex_bench.harness.errors import ContextOverflow, EnvironmentFailure, ModelError
+from reflex_bench.models.base import Reply
+
+
+class Script:
+    """An `Ask` that says its lines, then says the last one for ever."""
+
+    def __init__(self, *lines):
+        self.lines, self.heard = lines, []
+
+    def __call__(self, messages, step, stop=()):
+        self.heard.append(list(messages))
+        line = self.lines[min(step, len(self.lines)) - 1]
+        if isinstance(line, Exception):
+            raise line
+        return Reply(line)
+
+
+@pytest.fixture(scope="module")
+def household():
+    environment = create({"engine": "native"})
+    yield environment, environment.load(None).tasks[0]
+    environment.close()
+
+
+def play(household, *lines, **limits):
+    environment, task = household
+    script = Script(*lines)
+    return react(task, 1, (), environment, script, Limits(**{"max_steps": 10} | limits)), script
+
+
+def walkthrough(task):
+    import json
+
+    return json.loads(task.data.path.read_bytes())["walkthrough"]
+
+
+def test_a_plan_that_solves_the_game_ends_in_success_at_its_last_step(household):
+    plan = walkthrough(household[1])
+    played, _ = play(household, *plan, max_steps=50)
+    assert played.outcome == "success"
+    assert [step.action for step in played.steps] == plan
+
+
+def test_the_step_cap_is_no_success_even_where_the_last_step_would_have_been_followed_by_one(household):
+    plan = walkthrough(household[1])
+    played, _ = play(household, *plan, max_steps=len(plan) - 1)
+    assert played.outcome == "step_limit"
+    assert not played.success
+
+
+def test_a_thought_is_answered_with_ok_and_takes_a_step(household):
+    played, _ = play(household, "think: where is it?", "look", max_steps=2)
+    assert (played.steps[0].thought, played.steps[0].action, played.steps[0].observation) == ("where is it?", None, "OK.")
+    assert played.outcome == "step_limit"
+
+
+def test_an_action_that_does_not_exist_is_answered_and_counted_as_invalid(household):
+    played, _ = play(household, "go to moon 1", max_steps=1)
+    assert (played.steps[0].observation, played.steps[0].valid) == ("Nothing happens.", False)
+
+
+def test_the_same_action_and_answer_over_and_over_ends_the_trial_as_a_loop(household):
+    played, _ = play(household, "go to moon 1")
+    assert played.outcome == "loop"
+    assert len(played.steps) == 4
+
+
+def test_giving_up_ends_the_trial(household):
+    played, _ = play(household, "look", "give up")
+    assert (played.outcome, len(played.steps)) == ("gave_up", 2)
+
+
+def test_an_invented_observation_never_comes_back_as_context(household):
+    lie = "look\nOn the desk 1, you see a golden apple 1."
+    _, script = play(household, lie, "inventory", max_steps=2)
+    assert script.heard[1][-2].content == "look"
+    assert "golden" not in "".join(message.content for message in script.heard[1])
+
+
+def test_an_empty_reply_is_data_and_is_never_sent_back_empty(household):
+    played, script = play(household, "", "look", max_steps=2)
+    assert played.steps[0].error == "empty"
+    assert script.heard[1][-2].content == "(nothing)"
+
+
+def test_the_prompt_only_grows_at_its_end(household):
+    _, script = play(household, "look", "inventory", "look", max_steps=3)
+    assert TASK_HEADER in script.heard[0][-1].content
+    for before, after in zip(script.heard, script.heard[1:], strict=False):
+        assert after[: len(before)] == before
+
+
+@pytest.mark.parametrize(
+    ("limit", "outcome"), [(CallLimit("60 calls"), "budget"), (ContextOverflow("too long"), "context_limit")]
+)
+def test_a_spent_budget_and_a_full_context_are_outcomes_with_the_steps_kept(household, limit, outcome):
+    played, _ = play(household, "look", limit)
+    assert (played.outcome, len(played.steps)) == (outcome, 1)
+
+
+def test_a_provider_error_is_no_observation_and_no_failure_but_an_error_of_the_trial(household):
+    with pytest.raises(ModelError):
+        play(household, "look", ModelError("500"))
+
+
+def test_nothing_of_one_trial_is_visible_to_the_next(household):
+    first, _ = play(household, *walkthrough(household[1]), max_steps=50)
+    second, _ = play(household, "look", max_steps=1)
+    assert first.opening == second.opening
+    assert second.steps[0].observation in second.opening
+
+
+def test_an_environment_that_cannot_be_opened_is_an_error_of_the_trial(household):
+    from dataclasses import replace
+    from pathlib import Path
+
+    environment, task = household
+    gone = replace(task, data=replace(task.data, path=Path("nowhere.tw-pddl")))
+    with pytest.raises(EnvironmentFailure):
+        react(gone, 1, (), environment, Script("look"), Limits(max_steps=1))

@@ -1,0 +1,61 @@
+"""The command as a person runs it: the installed script, in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+REFLEX = str(Path(sys.executable).with_name("reflex"))
+
+
+@pytest.fixture(scope="session")
+def surroundings(tmp_path_factory):
+    """Environment variables without keys and endpoints of the person who runs the tests."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "REFLEX_BENCH_"))}
+    return kept | {"REFLEX_BENCH_CACHE": str(tmp_path_factory.mktemp("cache")), "COLUMNS": "100"}
+
+
+@pytest.fixture(scope="session")
+def reflex(surroundings):
+    """Runs `reflex` with the arguments given and returns the finished process."""
+
+    def run(*arguments, cwd=None, **variables):
+        return subprocess.run(
+            [REFLEX, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            cwd=cwd,
+            env=surroundings | variables,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def start(surroundings):
+    """Starts `reflex` and returns the running process."""
+
+    def run(*arguments, **variables):
+        return subprocess.Popen(
+            [REFLEX, *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=surroundings | variables,
+        )
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def finished(reflex, tmp_path_factory):
+    """A run of both arms over twelve procedural games with the simulated model: its directory and what was printed."""
+    results = tmp_path_factory.mktemp("results")
+    done = reflex("bench", "alfworld", "--tasks", 12, "--trials", 3, "--run-id", "whole", "--results", results)
+    assert done.returncode == 0, done.stderr
+    return results / "whole", done

@@ -1,0 +1,158 @@
+; A small kitchen with everything odd that a game can have: two receptacles reached from one place (the counter and the
+; coffee machine), a mug in both, a cabinet that opens beside one that does not, a vase that nothing may hold, a pot with
+; an egg in it, a lamp that can be carried and one that lies in the closed cabinet, a knife, something in the fridge that
+; is counted as lying in front of the sink, and a shelf that no way leads to.
+(define (problem kitchen)
+(:domain alfred)
+(:objects
+ agent1 - agent
+ AppleType DeskLampType EggType KnifeType MugType PotType PotatoType VaseType TomatoType SpoonType - otype
+ CabinetType CoffeeMachineType CounterTopType FridgeType MicrowaveType ShelfType SinkBasinType - rtype
+ Mug - object
+ Apple_bar__plus_00_dot_10_bar__plus_01_dot_00 - object
+ Apple_bar__plus_00_dot_20_bar__plus_01_dot_00 - object
+ Apple_bar__minus_00_dot_30_bar__plus_01_dot_00 - object
+ DeskLamp_bar__plus_00_dot_50_bar__plus_01_dot_10 - object
+ DeskLamp_bar__plus_02_dot_00_bar__plus_00_dot_40 - object
+ Egg_bar__plus_00_dot_61_bar__plus_01_dot_02 - object
+ Knife_bar__plus_00_dot_70_bar__plus_01_dot_00 - object
+ Mug_bar__plus_00_dot_15_bar__plus_01_dot_05 - object
+ Pot_bar__plus_00_dot_60_bar__plus_01_dot_00 - object
+ Potato_bar__plus_03_dot_00_bar__plus_01_dot_00 - object
+ Spoon_bar__plus_04_dot_00_bar__plus_01_dot_00 - object
+ Tomato_bar__plus_05_dot_00_bar__plus_01_dot_00 - object
+ Vase_bar__plus_00_dot_80_bar__plus_01_dot_00 - object
+ Cabinet_bar__plus_02_dot_00_bar__plus_00_dot_40 - receptacle
+ Cabinet_bar__plus_02_dot_50_bar__plus_00_dot_40 - receptacle
+ CoffeeMachine_bar__plus_00_dot_10_bar__plus_00_dot_90 - receptacle
+ CounterTop_bar__plus_00_dot_40_bar__plus_00_dot_90 - receptacle
+ Fridge_bar__plus_05_dot_00_bar__plus_00_dot_00 - receptacle
+ Microwave_bar__plus_03_dot_00_bar__plus_00_dot_90 - receptacle
+ Shelf_bar__plus_07_dot_00_bar__plus_00_dot_90 - receptacle
+ Sink_bar__plus_04_dot_00_bar__plus_00_dot_90_bar_SinkBasin - receptacle
+ loc_bar_0_bar_0_bar_0_bar_0 - location
+ loc_bar_1_bar_0_bar_0_bar_30 - location
+ loc_bar_2_bar_0_bar_1_bar_30 - location
+ loc_bar_3_bar_0_bar_1_bar_30 - location
+ loc_bar_4_bar_0_bar_1_bar__minus_15 - location
+ loc_bar_5_bar_0_bar_1_bar_60 - location
+)
+(:init
+ (= (total-cost) 0)
+ (atLocation agent1 loc_bar_0_bar_0_bar_0_bar_0)
+ (receptacleType Cabinet_bar__plus_02_dot_00_bar__plus_00_dot_40 CabinetType)
+ (receptacleType Cabinet_bar__plus_02_dot_50_bar__plus_00_dot_40 CabinetType)
+ (receptacleType CoffeeMachine_bar__plus_00_dot_10_bar__plus_00_dot_90 CoffeeMachineType)
+ (receptacleType CounterTop_bar__plus_00_dot_40_bar__plus_00_dot_90 CounterTopType)
+ (receptacleType Fridge_bar__plus_05_dot_00_bar__plus_00_dot_00 FridgeType)
+ (receptacleType Microwave_bar__plus_03_dot_00_bar__plus_00_dot_90 MicrowaveType)
+ (receptacleType Shelf_bar__plus_07_dot_00_bar__plus_00_dot_90 ShelfType)
+ (receptacleType Sink_bar__plus_04_dot_00_bar__plus_00_dot_90_bar_SinkBasin SinkBasinType)
+ (receptacleAtLocation Cabinet_bar__plus_02_dot_00_bar__plus_00_dot_40 loc_bar_2_bar_0_bar_1_bar_30)
+ (receptacleAtLocation Cabinet_bar__plus_02_dot_50_bar__plus_00_dot_40 loc_bar_2_bar_0_bar_1_bar_30)
+ (receptacleAtLocation CoffeeMachine_bar__plus_00_dot_10_bar__plus_00_dot_90 loc_bar_1_bar_0_bar_0_bar_30)
+ (receptacleAtLocation CounterTop_bar__plus_00_dot_40_bar__plus_00_dot_90 loc_bar_1_bar_0_bar_0_bar_30)
+ (receptacleAtLocation Fridge_bar__plus_05_dot_00_bar__plus_00_dot_00 loc_bar_5_bar_0_bar_1_bar_60)
+ (receptacleAtLocation Microwave_bar__plus_03_dot_00_bar__plus_00_dot_90 loc_bar_3_bar_0_bar_1_bar_30)
+ (receptacleAtLocation Sink_bar__plus_04_dot_00_bar__plus_00_dot_90_bar_SinkBasin loc_bar_4_bar_0_bar_1_bar__minus_15)
+ (openable Cabinet_bar__plus_02_dot_00_bar__plus_00_dot_40)
+ (openable Fridge_bar__plus_05_dot_00_bar__plus_00_dot_00)
+ (openable Microwave_bar__plus_03_dot_00_bar__plus_00_dot_90)
+ (objectType Apple_bar__plus_00_dot_10_bar__plus_01_dot_00 AppleType)
+ (objectType Apple_bar__plus_00_dot_20_bar__plus_01_dot_00 AppleType)
+ (objectType Apple_bar__minus_00_dot_30_bar__plus_01_dot_00 AppleType)
+ (objectType DeskLamp_bar__plus_00_dot_50_bar__plus_01_dot_10 DeskLampType)
+ (objectType DeskLamp_bar__plus_02_dot_00_bar__plus_00_dot_40 DeskLampType)
+ (objectType Egg_bar__plus_00_dot_61_bar__plus_01_dot_02 EggType)
+ (objectType Knife_bar__plus_00_dot_70_bar__plus_01_dot_00 KnifeType)
+ (objectType Mug_bar__plus_00_dot_15_bar__plus_01_dot_05 MugType)
+ (objectType Pot_bar__plus_00_dot_60_bar__plus_01_dot_00 PotType)
+ (objectType Potato_bar__plus_03_dot_00_bar__plus_01_dot_00 PotatoType)
+ (objectType Spoon_bar__plus_04_dot_00_bar__plus_01_dot_00 SpoonType)
+ (objectType Tomato_bar__plus_05_dot_00_bar__plus_01_dot_00 TomatoType)
+ (objectType Vase_bar__plus_00_dot_80_bar__plus_01_dot_00 VaseType)
+ (canContain CounterTopType AppleType)
+ (canContain CounterTopType DeskLampType)
+ (canContain CounterTopType EggType)
+ (canContain CounterTopType KnifeType)
+ (canContain CounterTopType MugType)
+ (canContain CounterTopType MugType)
+ (canContain CounterTopType PotType)
+ (canContain CounterTopType PotatoType)
+ (canContain CounterTopType SpoonType)
+ (canContain CounterTopType TomatoType)
+ (canContain CoffeeMachineType MugType)
+ (canContain CoffeeMachineType AppleType)
+ (canContain CabinetType MugType)
+ (canContain CabinetType PotType)
+ (canContain FridgeType AppleType)
+ (canContain FridgeType PotatoType)
+ (canContain FridgeType TomatoType)
+ (canContain MicrowaveType AppleType)
+ (canContain MicrowaveType PotatoType)
+ (canContain SinkBasinType AppleType)
+ (canContain SinkBasinType PotatoType)
+ (canContain SinkBasinType TomatoType)
+ (canContain ShelfType MugType)
+ (pickupable Apple_bar__plus_00_dot_10_bar__plus_01_dot_00)
+ (pickupable Apple_bar__plus_00_dot_20_bar__plus_01_dot_00)
+ (pickupable Apple_bar__minus_00_dot_30_bar__plus_01_dot_00)
+ (pickupable DeskLamp_bar__plus_00_dot_50_bar__plus_01_dot_10)
+ (pickupable Egg_bar__plus_00_dot_61_bar__plus_01_dot_02)
+ (pickupable Knife_bar__plus_00_dot_70_bar__plus_01_dot_00)
+ (pickupable Mug_bar__plus_00_dot_15_bar__plus_01_dot_05)
+ (pickupable Pot_bar__plus_00_dot_60_bar__plus_01_dot_00)
+ (pickupable Potato_bar__plus_03_dot_00_bar__plus_01_dot_00)
+ (pickupable Tomato_bar__plus_05_dot_00_bar__plus_01_dot_00)
+ (pickupable Vase_bar__plus_00_dot_80_bar__plus_01_dot_00)
+ (toggleable DeskLamp_bar__plus_00_dot_50_bar__plus_01_dot_10)
+ (toggleable DeskLamp_bar__plus_02_dot_00_bar__plus_00_dot_40)
+ (cleanable Apple_bar__plus_00_dot_10_bar__plus_01_dot_00)
+ (cleanable Apple_bar__plus_00_dot_20_bar__plus_01_dot_00)
+ (cleanable Knife_bar__plus_00_dot_70_bar__plus_01_dot_00)
+ (cleanable Mug_bar__plus_00_dot_15_bar__plus_01_dot_05)
+ (cleanable Potato_bar__plus_03_dot_00_bar__plus_01_dot_00)
+ (heatable Apple_bar__plus_00_dot_10_bar__plus_01_dot_00)
+ (heatable Apple_bar__plus_00_dot_20_bar__plus_01_dot_00)
+ (heatable Potato_bar__plus_03_dot_00_bar__plus_01_dot_00)
+ (coolable Apple_bar__plus_00_dot_10_bar__plus_01_dot_00)
+ (coolable Apple_bar__plus_00_dot_20_bar__plus_01_dot_00)
+ (coolable Potato_bar__plus_03_dot_00_bar__plus_01_dot_00)
+ (coolable Tomato_bar__plus_05_dot_00_bar__plus_01_dot_00)
+ (sliceable Apple_bar__plus_00_dot_10_bar__plus_01_dot_00)
+ (sliceable Apple_bar__plus_00_dot_20_bar__plus_01_dot_00)
+ (sliceable Potato_bar__plus_03_dot_00_bar__plus_01_dot_00)
+ (sliceable Tomato_bar__plus_05_dot_00_bar__plus_01_dot_00)
+ (isReceptacleObject Mug_bar__plus_00_dot_15_bar__plus_01_dot_05)
+ (isReceptacleObject Pot_bar__plus_00_dot_60_bar__plus_01_dot_00)
+ (inReceptacleObject Egg_bar__plus_00_dot_61_bar__plus_01_dot_02 Pot_bar__plus_00_dot_60_bar__plus_01_dot_00)
+ (inReceptacle Apple_bar__plus_00_dot_10_bar__plus_01_dot_00 CounterTop_bar__plus_00_dot_40_bar__plus_00_dot_90)
+ (inReceptacle Apple_bar__plus_00_dot_20_bar__plus_01_dot_00 CounterTop_bar__plus_00_dot_40_bar__plus_00_dot_90)
+ (inReceptacle Apple_bar__minus_00_dot_30_bar__plus_01_dot_00 CounterTop_bar__plus_00_dot_40_bar__plus_00_dot_90)
+ (inReceptacle DeskLamp_bar__plus_00_dot_50_bar__plus_01_dot_10 CounterTop_bar__plus_00_dot_40_bar__plus_00_dot_90)
+ (inReceptacle DeskLamp_bar__plus_02_dot_00_bar__plus_00_dot_40 Cabinet_bar__plus_02_dot_00_bar__plus_00_dot_40)
+ (inReceptacle Egg_bar__plus_00_dot_61_bar__plus_01_dot_02 CounterTop_bar__plus_00_dot_40_bar__plus_00_dot_90)
+ (inReceptacle Knife_bar__plus_00_dot_70_bar__plus_01_dot_00 CounterTop_bar__plus_00_dot_40_bar__plus_00_dot_90)
+ (inReceptacle Mug_bar__plus_00_dot_15_bar__plus_01_dot_05 CoffeeMachine_bar__plus_00_dot_10_bar__plus_00_dot_90)
+ (inReceptacle Mug_bar__plus_00_dot_15_bar__plus_01_dot_05 CounterTop_bar__plus_00_dot_40_bar__plus_00_dot_90)
+ (inReceptacle Pot_bar__plus_00_dot_60_bar__plus_01_dot_00 CounterTop_bar__plus_00_dot_40_bar__plus_00_dot_90)
+ (inReceptacle Potato_bar__plus_03_dot_00_bar__plus_01_dot_00 Microwave_bar__plus_03_dot_00_bar__plus_00_dot_90)
+ (inReceptacle Spoon_bar__plus_04_dot_00_bar__plus_01_dot_00 Sink_bar__plus_04_dot_00_bar__plus_00_dot_90_bar_SinkBasin)
+ (inReceptacle Tomato_bar__plus_05_dot_00_bar__plus_01_dot_00 Fridge_bar__plus_05_dot_00_bar__plus_00_dot_00)
+ (inReceptacle Vase_bar__plus_00_dot_80_bar__plus_01_dot_00 CounterTop_bar__plus_00_dot_40_bar__plus_00_dot_90)
+ (objectAtLocation Apple_bar__plus_00_dot_10_bar__plus_01_dot_00 loc_bar_1_bar_0_bar_0_bar_30)
+ (objectAtLocation Apple_bar__plus_00_dot_20_bar__plus_01_dot_00 loc_bar_1_bar_0_bar_0_bar_30)
+ (objectAtLocation Apple_bar__minus_00_dot_30_bar__plus_01_dot_00 loc_bar_1_bar_0_bar_0_bar_30)
+ (objectAtLocation DeskLamp_bar__plus_00_dot_50_bar__plus_01_dot_10 loc_bar_1_bar_0_bar_0_bar_30)
+ (objectAtLocation DeskLamp_bar__plus_02_dot_00_bar__plus_00_dot_40 loc_bar_2_bar_0_bar_1_bar_30)
+ (objectAtLocation Egg_bar__plus_00_dot_61_bar__plus_01_dot_02 loc_bar_1_bar_0_bar_0_bar_30)
+ (objectAtLocation Knife_bar__plus_00_dot_70_bar__plus_01_dot_00 loc_bar_1_bar_0_bar_0_bar_30)
+ (objectAtLocation Mug_bar__plus_00_dot_15_bar__plus_01_dot_05 loc_bar_1_bar_0_bar_0_bar_30)
+ (objectAtLocation Pot_bar__plus_00_dot_60_bar__plus_01_dot_00 loc_bar_1_bar_0_bar_0_bar_30)
+ (objectAtLocation Potato_bar__plus_03_dot_00_bar__plus_01_dot_00 loc_bar_3_bar_0_bar_1_bar_30)
+ (objectAtLocation Spoon_bar__plus_04_dot_00_bar__plus_01_dot_00 loc_bar_4_bar_0_bar_1_bar__minus_15)
+ (objectAtLocation Tomato_bar__plus_05_dot_00_bar__plus_01_dot_00 loc_bar_4_bar_0_bar_1_bar__minus_15)
+ (objectAtLocation Vase_bar__plus_00_dot_80_bar__plus_01_dot_00 loc_bar_1_bar_0_bar_0_bar_30)
+)
+(:goal GOAL)
+)

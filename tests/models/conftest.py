@@ -1,0 +1,26 @@
+"""Fixtures for the tests of models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+
+import pytest
+from loopback import MODEL, Loopback
+
+from reflex_bench.models.openai import OpenAIModel
+from reflex_bench.models.registry import ModelOptions
+
+
+@pytest.fixture
+def connect(loopback: Loopback) -> Iterator[Callable[..., OpenAIModel]]:
+    """Opens a model at the loopback server; two retries and two seconds unless told otherwise."""
+    with ExitStack() as stack:
+
+        def opened(
+            name: str = MODEL, key: str = "", url: str = loopback.base_url, **options: object
+        ) -> OpenAIModel:
+            given = ModelOptions(**{"timeout": 2.0, "max_retries": 2, **options})
+            return stack.enter_context(closing(OpenAIModel(name, url, key, given)))
+
+        yield opened

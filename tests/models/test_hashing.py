@@ -1,0 +1,44 @@
+"""The hash that journal and replay share."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+from reflex_bench.models.base import Message, Request
+from reflex_bench.models.hashing import request_hash
+
+ASKED = Request((Message("system", "Spiel"), Message("user", "Tür ü")), 0.5, 64, ("\n",), 7)
+
+
+def test_the_hash_is_taken_over_canonical_json() -> None:
+    text = (
+        '{"max_tokens":64,"messages":[["system","Spiel"],["user","T\\u00fcr \\u00fc"]],'
+        '"seed":7,"stop":["\\n"],"temperature":0.5}'
+    )
+    assert request_hash(ASKED) == hashlib.sha256(text.encode()).hexdigest()
+
+
+def test_everything_that_decides_a_reply_changes_it() -> None:
+    changes = [
+        {"temperature": 0.0},
+        {"max_tokens": 65},
+        {"stop": ()},
+        {"stop": ("\n", "")},
+        {"seed": 8},
+        {"seed": None},
+        {"messages": ASKED.messages[1:]},
+        {"messages": ASKED.messages[::-1]},
+        {"messages": (Message("user", "Spiel"), ASKED.messages[1])},
+        {"messages": (Message("system", "SpielTür ü"), Message("user", ""))},
+    ]
+    hashes = {request_hash(replace(ASKED, **change)) for change in changes}
+    assert len(hashes | {request_hash(ASKED)}) == len(changes) + 1
+
+
+def test_the_way_a_number_is_written_does_not() -> None:
+    assert request_hash(replace(ASKED, temperature=1)) == request_hash(replace(ASKED, temperature=1.0))
+
+
+def test_text_that_is_no_valid_unicode_has_a_hash_too() -> None:
+    assert len(request_hash(Request((Message("user", "\ud800"),)))) == 64

@@ -1,0 +1,187 @@
+"""What goes out over a real socket, and what is made of the replies that come back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from loopback import Answer, Loopback, as_json, chat, completion, usage
+
+from reflex_bench.models.base import Message, Request, Usage
+from reflex_bench.models.openai import OpenAIModel
+from reflex_bench.models.openai_wire import as_text
+from reflex_bench.models.prices import Prices
+
+Connect = Callable[..., OpenAIModel]
+
+TALK = (
+    Message("system", "Play."),
+    Message("user", "You see a desk 1."),
+    Message("assistant", "think: look there\ngo to desk 1"),
+    Message("user", "On the desk 1, you see nothing."),
+)
+
+
+def asked(text: str = "hello", **fields: object) -> Request:
+    return Request((Message("user", text),), **fields)
+
+
+def test_a_chat_request_carries_everything_that_decides_the_reply(
+    loopback: Loopback, connect: Connect
+) -> None:
+    connect(key="key-of-the-test").complete(Request(TALK, 0.7, 99, ("\n", "END"), seed=5))
+    (call,) = loopback.posts
+    assert call.path == "/v1/chat/completions"
+    assert call.headers["authorization"] == "Bearer key-of-the-test"
+    assert call.body == {
+        "model": "loopback",
+        "messages": [{"role": turn.role, "content": turn.content} for turn in TALK],
+        "temperature": 0.7,
+        "max_tokens": 99,
+        "stop": ["\n", "END"],
+        "seed": 5,
+    }
+
+
+def test_what_a_request_leaves_open_is_not_sent(loopback: Loopback, connect: Connect) -> None:
+    connect().complete(asked())
+    assert set(loopback.posts[0].body) == {"model", "messages", "temperature", "max_tokens"}
+
+
+def test_seeds_are_folded_into_the_range_that_every_server_takes(
+    loopback: Loopback, connect: Connect
+) -> None:
+    connect().complete(asked(seed=2**63 + 17))
+    assert loopback.posts[0].body["seed"] == 17
+
+
+def test_a_reply_brings_text_usage_finish_model_and_fingerprint(loopback: Loopback, connect: Connect) -> None:
+    loopback.play(chat(" go to desk 1 ", "stop", usage(120, 7, 96)).but(wait=0.05))
+    reply = connect().complete(asked())
+    assert reply.text == " go to desk 1 "
+    assert reply.usage == Usage(120, 7, 96)
+    assert (reply.finish, reply.model, reply.server) == ("stop", "loopback-2026-01-01", "fp_loopback")
+    assert reply.cost is None
+    assert 0.05 <= reply.seconds < 1.5
+
+
+def test_reasoning_is_no_part_of_the_text(loopback: Loopback, connect: Connect) -> None:
+    loopback.play(chat("look", reasoning_content="Let me think.", reasoning="Let me think."))
+    parts = [
+        {"type": "thinking", "thinking": "Hm."},
+        {"type": "text", "text": "go "},
+        {"type": "text", "text": "on"},
+    ]
+    loopback.play(chat(parts))
+    model = connect()
+    assert [model.complete(asked()).text for _ in range(2)] == ["look", "go on"]
+
+
+@pytest.mark.parametrize("content", ["", None])
+def test_no_text_is_a_reply_with_empty_text(
+    loopback: Loopback, connect: Connect, content: str | None
+) -> None:
+    loopback.play(chat(content, "length"))
+    reply = connect().complete(asked())
+    assert (reply.text, reply.finish) == ("", "length")
+    assert len(loopback.posts) == 1
+
+
+def test_missing_or_absurd_usage_is_unknown_and_not_zero(loopback: Loopback, connect: Connect) -> None:
+    odd = {"prompt_tokens": "12", "completion_tokens": -1, "prompt_tokens_details": {"cached_tokens": True}}
+    loopback.play(
+        chat("a", tokens={}), chat("b", tokens=odd), as_json({"choices": [{"message": {"content": "c"}}]})
+    )
+    model = connect(prices=Prices(1.0, 1.0))
+    replies = [model.complete(asked()) for _ in range(3)]
+    assert [reply.text for reply in replies] == ["a", "b", "c"]
+    assert [reply.usage for reply in replies] == [Usage(None, None, None)] * 3
+    assert [reply.cost for reply in replies] == [None] * 3
+
+
+def test_cost_follows_the_prices_given(loopback: Loopback, connect: Connect) -> None:
+    loopback.play(chat("a", tokens=usage(1000, 200, 400)))
+    # 600 at 2 dollars, 400 at 0.5, 200 at 8, a million each: 1200 + 200 + 1600 = 3000 millionths.
+    reply = connect(prices=Prices(2.0, 8.0, 0.5)).complete(asked())
+    assert reply.cost == pytest.approx(0.003)
+
+
+def test_text_ends_at_the_first_stop_whatever_the_server_does(loopback: Loopback, connect: Connect) -> None:
+    loopback.play(chat("go to desk 1\nObservation: a lamp\n5", "length"))
+    reply = connect().complete(asked(stop=("1", "2", "3", "4", "\nObservation")))
+    assert loopback.posts[0].body["stop"] == ["1", "2", "3", "4"]
+    assert (reply.text, reply.finish) == ("go to desk ", "stop")
+    loopback.play(chat("go to a desk\nObservation: a lamp\n5", "length"))
+    assert connect().complete(asked(stop=("1", "2", "3", "4", "\nObservation"))).text == "go to a desk"
+
+
+def test_half_a_surrogate_pair_does_not_reach_the_journal(loopback: Loopback, connect: Connect) -> None:
+    raw = b'{"choices":[{"finish_reason":"stop","message":{"content":"a\\ud83d b \\ud83d\\ude00 \\u00e9"}}]}'
+    loopback.play(Answer(raw))
+    assert connect().complete(asked()).text == "a? b 😀 é"
+
+
+def test_a_conversation_becomes_one_text_to_be_continued() -> None:
+    text = "Play.\nYou see a desk 1.\n> think: look there\n> go to desk 1\nOn the desk 1, you see nothing.\n>"
+    assert as_text(TALK) == text
+
+
+def test_a_question_that_ends_in_a_colon_is_continued_right_there() -> None:
+    assert as_text((Message("system", "Look back."), Message("user", "It failed.\n\nReflection:"))) == (
+        "Look back.\nIt failed.\n\nReflection:"
+    )
+    spoken = (*TALK[:3], Message("user", "On the desk 1, you see:"))
+    assert as_text(spoken).endswith("you see:\n>")
+
+
+def test_the_completions_api_sends_one_text_and_strips_one_leading_space(
+    loopback: Loopback, connect: Connect
+) -> None:
+    loopback.play(completion("  go to desk 1\n> take lamp 1", "length", usage(40, 9, 30)))
+    reply = connect(api="completions").complete(Request(TALK, 0.0, 50, ("\nSTATUS",), seed=1))
+    (call,) = loopback.posts
+    assert call.path == "/v1/completions"
+    assert call.body["prompt"] == as_text(TALK)
+    assert call.body["stop"] == ["\nSTATUS", "\n>"]
+    assert "messages" not in call.body
+    assert (reply.text, reply.finish, reply.usage) == (" go to desk 1", "stop", Usage(40, 9, 30))
+
+
+def test_the_turn_mark_is_not_added_where_a_stop_covers_it(loopback: Loopback, connect: Connect) -> None:
+    connect(api="completions").complete(asked(stop=("\n",)))
+    assert loopback.posts[0].body["stop"] == ["\n"]
+
+
+def test_sixty_four_threads_share_one_client_and_all_their_calls_run_at_once(
+    connect: Connect, loopback: Loopback
+) -> None:
+    together = threading.Barrier(64, timeout=20)
+
+    def echo(call: object) -> Answer:
+        together.wait()
+        return chat(call.body["messages"][0]["content"])
+
+    loopback.answer = echo
+    model = connect(timeout=30.0)
+    with ThreadPoolExecutor(64) as pool:
+        texts = list(pool.map(lambda number: model.complete(asked(f"say {number}")).text, range(128)))
+    assert texts == [f"say {number}" for number in range(128)]
+    assert loopback.busiest == 64
+
+
+def test_calls_beyond_the_connections_wait_and_do_not_time_out(loopback: Loopback, connect: Connect) -> None:
+    loopback.answer = lambda call: chat("ok").but(wait=0.15)
+    model = connect(max_connections=2, timeout=0.4, max_retries=0)
+    with ThreadPoolExecutor(12) as pool:
+        texts = list(pool.map(lambda number: model.complete(asked(str(number))).text, range(12)))
+    assert texts == ["ok"] * 12
+    assert loopback.busiest == 2
+
+
+def test_closing_twice_is_harmless(connect: Connect) -> None:
+    model = connect()
+    model.close()
+    model.close()
+    assert model.settings()["kind"] == "openai"
