@@ -83,6 +83,8 @@ def bench(
     """Run agents on an environment for N trials and print the pass@k table."""
     from reflex_bench.harness.config import resolve
 
+    if model is not None and model.startswith("replay:"):
+        model = f"replay:{run_path(model.removeprefix('replay:'), results)}"
     flags = nest(
         {
             "environment.name": environment,
@@ -188,7 +190,9 @@ def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int
     try:
         with Live(plan, store, quiet) as live:
             ended = Runner(plan, store, live).run()
-        store.set_status(ended.status, ended=now(), reason=ended.reason)
+        # What a server made a model change (a parameter that it refused) is only known now.
+        models = {name: dict(model.settings()) for name, model in plan.models.items()}
+        store.set_status(ended.status, ended=now(), reason=ended.reason, models=models)
     finally:
         store.close()
     print_tables(store.path, quiet)

@@ -41,7 +41,8 @@ class Live:
         self._started = self._last_line = time.monotonic()
         self._quiet = quiet
         self._terminal = sys.stderr.isatty() and not quiet
-        self._title = f"{plan.environment.name} · {plan.split.name} · {self._tasks} tasks · up to {plan.config.trials} trials"
+        size = f"{self._tasks} tasks · up to {plan.config.trials} trials"
+        self._title = f"{plan.environment.name} · {plan.split.name} · {size}"
         if plan.simulated:
             self._title += " · simulated model"
         self._display: Any = None
@@ -144,5 +145,7 @@ def print_plan(plan: Plan) -> None:
         print(f"arm          {arm.name}: {acts}, reflector {arm.settings['reflector']}{kept}")
     print(f"trials       up to {plan.config.trials} of each task, {plan.limits.max_steps} steps each")
     print(f"model calls  about {likely.calls:,} in {likely.trials:,} trials; at most {likely.most_calls:,}")
-    print(f"tokens       about {likely.prompt_tokens:,} in prompts and {likely.completion_tokens:,} in replies")
+    print(
+        f"tokens       about {likely.prompt_tokens:,} in prompts and {likely.completion_tokens:,} in replies"
+    )
     print(f"cost         {cost}")

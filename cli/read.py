@@ -29,7 +29,8 @@ def table(
         str, typer.Option("--format", "-f", help="terminal, markdown, csv, latex or html.")
     ] = "terminal",
     style: Annotated[
-        str, typer.Option("--style", "-s", help="pass-at-k, outcomes, react-table3, reflexion-curve or hotpotqa.")
+        str,
+        typer.Option("--style", "-s", help="pass-at-k, outcomes, react-table3, reflexion-curve or hotpotqa."),
     ] = "pass-at-k",
     results: Results = None,
 ) -> None:
@@ -99,21 +100,15 @@ def list_runs(results: Results = None) -> None:
         print(f"no runs in {results_root(results)}; `reflex bench alfworld` makes one")
         return
     listing = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("run", "status", "environment", "split", "tasks", "trials", "arms", "models"):
-        listing.add_column(column, justify="right" if column in ("tasks", "trials") else "left")
+    for column in ("run", "status", "tasks", "arms", "models", "split"):
+        listing.add_column(column, no_wrap=True)
     for path in found:
         info = read_manifest(path)
         split, arms = info["split"], info["arms"]
         models = sorted({str(arm["model"]) for arm in arms.values()})
-        cells = (
-            path.name,
-            info["status"],
-            info["environment"]["name"],
-            split["name"],
-            split["tasks"],
-            info["trials"],
-        )
-        listing.add_row(*(plain(str(cell)) for cell in (*cells, ", ".join(arms), ", ".join(models))))
+        size, where = f"{split['tasks']} × {info['trials']}", f"{info['environment']['name']} {split['name']}"
+        cells = (path.name, info["status"], size, ", ".join(arms), ", ".join(models), where)
+        listing.add_row(*map(plain, cells))
     Console().print(listing)
 
 
@@ -131,7 +126,13 @@ def show(
     from reflex_bench.harness.show import as_lines, trials_of
 
     console = Console()
+    shown: dict[str, str] = {}
     for row in trials_of(run_path(run, results), task, arm, trial):
+        title = f"{row['arm']} · trial {row['trial']}"
+        if row["attempt"] in shown:
+            console.print(Text(f"{title}: the same experiment as {shown[row['attempt']]}\n", style="dim"))
+            continue
+        shown[row["attempt"]] = title
         for style, line in as_lines(row, console.width):
             console.print(Text(line, style=style), soft_wrap=True)
         console.print()

@@ -24,7 +24,7 @@ class Side:
     arm: str
     label: str
     trials_run: int
-    calls: int
+    calls: float
     tokens: float
     cost: float
 
@@ -249,4 +249,4 @@ def _side(run: Run, arm: str, label: str) -> Side:
     rows = run.rows(arm)
     tokens = float((rows["prompt_tokens"] + rows["completion_tokens"]).sum(skipna=False))
     cost = float(rows["cost"].sum(skipna=False))
-    return Side(run.id, arm, label, len(rows), int(rows["calls"].sum()), tokens, cost)
+    return Side(run.id, arm, label, len(rows), float(rows["calls"].sum(skipna=False)), tokens, cost)

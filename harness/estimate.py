@@ -1,7 +1,7 @@
 """What a run is likely to take, before it takes it (`--dry-run`).
 
-An estimate from the real prompts of a few of the run's tasks and from how runs usually go; the constants below were read off
-runs of 134 procedural ALFWorld games with the simulated model, and are stated with the estimate.
+An estimate from the real prompts of a few of the run's tasks and from how runs usually go; the constants below were read
+off runs of 134 procedural ALFWorld games with the simulated model.
 """
 
 from __future__ import annotations

@@ -6,7 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from reflex_bench.harness.contamination import overlapping_tasks
 from reflex_bench.harness.frame import Run, accounting
+from reflex_bench.harness.measures import without_overlap
 from reflex_bench.harness.statistics import error_bounds
 
 SIMULATED = (
@@ -24,6 +26,7 @@ def notes(run: Run) -> tuple[str, ...]:
         *_shared(run),
         *_repeats(run),
         *_feedback(run),
+        *_contamination(run),
         *_untidy(run),
         *_definitions(run),
         *_origin(run),
@@ -126,6 +129,26 @@ def _feedback(run: Run) -> Iterable[str]:
     wrongly = accounting(run).groupby("arm")["wrongly passed"].max()
     for arm, tasks in wrongly[wrongly > 0].items():
         yield f"{arm}: its evaluator took {_count(int(tasks), 'failed task')} for solved and stopped there."
+
+
+def _contamination(run: Run) -> Iterable[str]:
+    """Which tasks stand in the examples of the prompts, and the scores with and without them."""
+    shown = {arm: overlapping_tasks(run.info, arm) for arm in run.arms}
+    tasks = sorted({task for found in shown.values() for task in found})
+    if not tasks:
+        return
+    scores = [
+        f"{arm} {100 * whole:.1f}% and {100 * rest:.1f}%"
+        for arm in run.arms
+        for whole, rest in [without_overlap(run, arm, tasks)]
+    ]
+    arms = [arm for arm, found in shown.items() if found]
+    whose = "the prompts" if len(arms) == len(run.arms) else f"the prompts of {_and(arms)}"
+    more = f" and {len(tasks) - 3} more" if len(tasks) > 3 else ""
+    yield (
+        f"Worked examples in {whose} show {_count(len(tasks), 'task')} of the split ({', '.join(tasks[:3])}{more}); "
+        f"solved within the last trial with and without them: {', '.join(scores)}."
+    )
 
 
 def _untidy(run: Run) -> Iterable[str]:

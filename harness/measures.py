@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
 from reflex_bench.harness.errors import UsageError
@@ -47,7 +48,8 @@ def pass_at_k(run: Run) -> pd.DataFrame:
     import pandas as pd
 
     frame = pd.DataFrame([_rates(run, arm) | _effort(run, arm) | _row_settings(run, arm) for arm in run.arms])
-    counts = [name for name in frame if str(name).startswith(("solved@", "unknown@")) or name in _TOKENS]
+    whole = (*_TOKENS, "calls", "repairs", "reflections")
+    counts = [name for name in frame if str(name).startswith(("solved@", "unknown@")) or name in whole]
     return frame.astype(dict.fromkeys(counts, "Int64"))
 
 
@@ -106,6 +108,17 @@ def rate(solved: int, unknown: int, n: int) -> tuple[float, float, float]:
     return (solved / n if n and unknown <= MAX_UNKNOWN * n else math.nan), low, high
 
 
+def without_overlap(run: Run, arm: str, tasks: Collection[str]) -> tuple[float, float]:
+    """The share solved within the arm's last trial, over all tasks and over those that are not among `tasks`.
+
+    A task without a result counts as not solved in both, as in the lower of the two bounds.
+    """
+    solved = run.solved_within(arm)[:, -1]
+    kept = [place for place, task in enumerate(run.task_ids) if task not in tasks]
+    kept += range(len(run.task_ids), run.tasks)
+    return float(solved.mean()), float(solved[kept].mean()) if kept else math.nan
+
+
 def _rates(run: Run, arm: str) -> dict[str, Any]:
     rows = run.rows(arm)
     solved, unknown = run.solved_within(arm).sum(axis=0), run.unknown_within(arm).sum(axis=0)
@@ -134,17 +147,17 @@ def _effort(run: Run, arm: str) -> dict[str, Any]:
     rows = run.rows(arm)
     known = rows[rows["outcome"] != "error"]
     won = known[known["success"] == 1]
-    steps = int(known["steps"].sum())
+    steps = known["steps"].sum(skipna=False)
     line: dict[str, Any] = {
         "trials_run": len(rows),
         "steps_per_trial": known["steps"].mean(),
         "steps_per_win": won["steps"].mean(),
         "path_efficiency": math.nan,
-        "invalid_rate": known["invalid_actions"].sum() / steps if steps else math.nan,
-        "unparsed_rate": known["unparsed"].sum() / steps if steps else math.nan,
-        "repairs": int(rows["repairs"].sum()),
-        "reflections": int(rows["reflected"].sum()),
-        "calls": int(rows["calls"].sum()),
+        "invalid_rate": known["invalid_actions"].sum(skipna=False) / steps if steps else math.nan,
+        "unparsed_rate": known["unparsed"].sum(skipna=False) / steps if steps else math.nan,
+        "repairs": rows["repairs"].sum(skipna=False),
+        "reflections": rows["reflected"].sum(skipna=False),
+        "calls": rows["calls"].sum(skipna=False),
     }
     if "result.plan_length" in won:
         lengths = pd.to_numeric(won["result.plan_length"], errors="coerce")

@@ -12,6 +12,7 @@ from reflex_bench.harness.journal import read_lines
 from reflex_bench.harness.render import plain
 from reflex_bench.harness.store import read_manifest
 
+
 def trials_of(run: Path, task: str | None, arm: str | None, trial: int | None) -> list[dict[str, Any]]:
     """The recorded trials of one task, by arm and trial.
 
@@ -88,7 +89,8 @@ def as_lines(row: Mapping[str, Any], width: int) -> Iterator[tuple[str, str]]:
         if step["action"] is not None or step["error"]:
             yield from _wrapped("" if step["valid"] else "yellow", "    sees   ", step["observation"], width)
     style = "bold green" if row["success"] else "bold red"
-    yield style, f"=> {row['outcome']} after {row['steps']} steps"
+    after = "" if row["steps"] is None else f" after {row['steps']} steps"
+    yield style, f"=> {row['outcome']}{after}"
     if row["reflection"]:
         yield from _wrapped("magenta", "reflects   ", row["reflection"], width)
 

@@ -161,7 +161,7 @@ def hotpotqa_table(run: Run) -> Table:
         numbers = (
             percent(line["f1"]),
             percent(line["gold_pages"]),
-            f"{line['steps']:.1f}",
+            "–" if math.isnan(line["steps"]) else f"{line['steps']:.1f}",
             amount(line["tokens"]),
         )
         rows.append((Cell(line["arm"]), Cell(str(line["trials"])), em, *map(Cell, numbers)))
@@ -194,7 +194,7 @@ def _answer_line(run: Run, arm: str, k: int) -> dict[str, Any]:
         "unknown": missing,
         "f1": _numbers(last, "result.f1").fillna(0.0).mean(),
         "gold_pages": opened / gold if gold else math.nan,
-        "steps": rows["steps"].sum() / run.tasks,
+        "steps": rows["steps"].sum(skipna=False) / run.tasks,
         "tokens": tokens / run.tasks,
     }
 

@@ -115,8 +115,8 @@ def _effort_grid(frame: pd.DataFrame) -> Grid:
         ("Plan length / steps, wins", _each(frame["path_efficiency"], percent)),
         ("Invalid actions", _each(frame["invalid_rate"], percent)),
         ("Unparsed replies", _each(frame["unparsed_rate"], percent)),
-        ("Repairs", _each(frame["repairs"], str)),
-        ("Reflections", _each(frame["reflections"], str)),
+        ("Repairs", _each(frame["repairs"], _whole)),
+        ("Reflections", _each(frame["reflections"], _whole)),
         ("Model calls", _each(frame["calls"], amount)),
         ("Prompt tokens", _each(frame["prompt_tokens"], amount)),
         ("… of them cached", _each(frame["cached_tokens"], amount)),
@@ -149,6 +149,10 @@ def _each(values: pd.Series[Any], show: Callable[[Any], str]) -> list[str]:
     return [
         show(math.nan if missing else value) for value, missing in zip(values, values.isna(), strict=True)
     ]
+
+
+def _whole(value: float) -> str:
+    return "unknown" if math.isnan(value) else str(int(value))
 
 
 def _decimal(value: float) -> str:

@@ -22,8 +22,9 @@ _MAPPINGS = {"repair_kinds": "repair", "result": "result"}
 def read_trials(file: Path) -> pd.DataFrame:
     """The recorded trials, in the order of the file; none where there is no file yet.
 
-    A torn last line is a trial still owed and is left out. Unknown numbers are NaN; what an environment
-    measured is in the columns `result.<name>`, how often a repair was made in `repair.<name>`.
+    A torn last line is a trial still owed and is left out. Unknown numbers are NaN, and so are the counts that a trial
+    of somebody else's run has as null; what an environment measured is in the columns `result.<name>`, how often a
+    repair was made in `repair.<name>`.
 
     Raises:
         UsageError: a line is damaged or says something impossible.
@@ -36,7 +37,8 @@ def read_trials(file: Path) -> pd.DataFrame:
     for number, row in _lines(file):
         _check_row(row, f"{file}, line {number}")
         for name in names:
-            columns[name].append(row.get(name))
+            # A trial that ended in an error has no counts of steps: none were finished that say anything.
+            columns[name].append(row.get(name, 0 if name in (*_COUNTS, "reflected") else None))
         columns["passed"].append(row.get("passed", row["success"]))
         for name in _MAPPINGS:
             mappings[name].append(row.get(name) or {})
@@ -52,10 +54,12 @@ def read_trials(file: Path) -> pd.DataFrame:
 def _series(name: str, values: list[Any]) -> pd.Series[Any]:
     import pandas as pd
 
-    if name in ("success", *_MEASURES):
+    if name in ("success", *_MEASURES) or (name in _COUNTS and None in values):
         return pd.Series([math.nan if value is None else value for value in values], dtype="float64")
     if name in ("trial", *_COUNTS) or name.startswith("repair."):
         return pd.Series([value or 0 for value in values], dtype="int64")
+    if name == "reflected" and None in values:
+        return pd.Series([math.nan if value is None else bool(value) for value in values], dtype="float64")
     if name in ("reflected", "passed"):
         return pd.Series([bool(value) for value in values], dtype="bool")
     return pd.Series(values, dtype="object")

@@ -10,5 +10,7 @@ def rows(path):
 
 def record(run):
     """What a run found out, without what may differ between two equal ones: wall time."""
-    trials = [{key: value for key, value in row.items() if key != "seconds"} for row in rows(run / "trials.jsonl")]
+    trials = [
+        {key: value for key, value in row.items() if key != "seconds"} for row in rows(run / "trials.jsonl")
+    ]
     return trials, {path.name: path.read_bytes() for path in sorted((run / "trajectories").iterdir())}

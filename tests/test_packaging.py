@@ -72,4 +72,6 @@ def test_help_imports_nothing_heavy():
 
 def test_committed_files_name_no_index_and_pin_by_name_and_version():
     for line in (ROOT / "constraints.txt").read_text().splitlines():
-        assert line.startswith("#") or re.fullmatch(r"[a-z0-9.-]+==[\w.]+(; python_version [<>=]+ \"3\.11\")?", line)
+        assert line.startswith("#") or re.fullmatch(
+            r"[a-z0-9.-]+==[\w.]+(; python_version [<>=]+ \"3\.11\")?", line
+        )

@@ -130,8 +130,11 @@ class _Reading:
 
     def action(self, command: str | None) -> Action:
         error = None
-        if command is None and not (self.labelled and self.thought()):
-            error = "unknown_action" if self.meant_to_act else "empty" if self.labelled else "no_action"
+        if command is None:
+            if self.meant_to_act:
+                error = "unknown_action"
+            elif not (self.labelled and self.thought()):
+                error = "empty" if self.labelled else "no_action"
         return Action(self.thought(), command, error, tuple(self.repairs))
 
 
@@ -169,7 +172,8 @@ def _line(line: str, reading: _Reading) -> str | None:
     if _OBSERVATION.match(text):
         reading.repairs.append("cut_invented_observation")
         return None
-    reading.meant_to_act |= "action_label" in repairs or "prompt_prefix" in repairs
+    if not _THOUGHT_LABEL.match(text):
+        reading.meant_to_act |= "action_label" in repairs or "prompt_prefix" in repairs
     before, command, inline = _split(text)
     reading.repairs.extend(name for name in repairs if name not in ("quotes", "brackets"))
     _think(before, reading, alone=command is None)
@@ -188,7 +192,7 @@ def _think(text: str, reading: _Reading, alone: bool) -> None:
         text = text[label.end() :].lstrip("*_ ")
     elif alone and not reading.meant_to_act:
         reading.repairs.append("unlabelled_thought")
-    reading.thoughts.append(text.strip())
+    reading.thoughts.append(text.rstrip("*_ "))
 
 
 def _split(text: str) -> tuple[str, str | None, list[str]]:

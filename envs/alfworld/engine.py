@@ -1,14 +1,15 @@
 """The native engine: the same game as the official one, to the letter, thousands of times faster.
 
     >>> from reflex_bench.envs.alfworld.engine import Game
-    >>> game = Game.load(path)                                        # doctest: +SKIP
-    >>> step = game.reset()                                           # doctest: +SKIP
-    >>> step.observation.splitlines()[-1]                             # doctest: +SKIP
-    'Your task is to: put a hot potato in sinkbasin.'
-    >>> step = game.step("go to countertop 1")                        # doctest: +SKIP
-    >>> step.observation                                              # doctest: +SKIP
-    'You arrive at countertop 1. On the countertop 1, you see a apple 2, and a mug 1.'
-    >>> step.won, step.valid, "take mug 1 from countertop 1" in step.admissible   # doctest: +SKIP
+    >>> game = Game.load(path)  # of a game.tw-pddl
+    >>> print(game.reset().observation.splitlines()[-1])
+    Your task is to: put a hot potato in sinkbasin.
+    >>> game.step("go to fridge 1").observation
+    'You arrive at fridge 1. The fridge 1 is closed.'
+    >>> step = game.step("open fridge 1")
+    >>> step.observation
+    'You open the fridge 1. The fridge 1 is open. In it, you see a tomato 1.'
+    >>> step.won, step.valid, "take tomato 1 from fridge 1" in step.admissible
     (False, True, True)
 
 It reads the games of data 2.1.1 to 2.1.3 and of package 0.4.2, recognised by their content, and refuses all others.

@@ -42,7 +42,8 @@ def shortest_plan(game: Game) -> list[str] | None:
         limit = _IMPOSSIBLE if best is None else len(best)
         if bound >= limit:
             break
-        best = _search(household, start, frozenset(way), limit) or best
+        found = _search(household, start, frozenset(way), limit)
+        best = best if found is None else found
     return None if best is None else [command(household, action) for action in best]
 
 

@@ -177,6 +177,8 @@ class Grounder:
         """The values that a variable can take, by the most selective fact that the body demands of it."""
         found: list[str] | None = None
         for predicate, *words in _demanded(body):
+            if predicate not in self._possible:
+                raise UnknownGame(f"a goal about something unknown: ({predicate} {' '.join(words)})")
             row = [bound.get(word, word) for word in words]
             if row.count(name) != 1 or any(word.startswith("?") and word != name for word in row):
                 continue
@@ -190,7 +192,7 @@ class Grounder:
     def _lookup(self, predicate: str, place: int) -> Mapping[Row, list[str]]:
         if (predicate, place) not in self._index:
             index: dict[Row, list[str]] = defaultdict(list)
-            for row in sorted(self._possible.get(predicate, ())):
+            for row in sorted(self._possible[predicate]):
                 index[row[:place] + row[place + 1 :]].append(row[place])
             self._index[predicate, place] = index
         return self._index[predicate, place]

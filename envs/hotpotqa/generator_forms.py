@@ -112,29 +112,27 @@ def compared(
     operation: Operation,
     wordings: Sequence[str],
 ) -> Draft | None:
-    """Asks which of two entities has the lesser or greater value, or whether both have the same one.
+    """Asks which of two entities has the `least` or `greatest` value, or whether both have the `same`.
 
     Args:
         world: which holds the facts.
         dice: decides on the wording.
-        relation: what is compared; both must have exactly one value.
+        relation: what is compared.
         pair: ids of the two, in the order in which the question names them.
-        operation: `least`, `greatest` or `same`.
+        operation: one of the three.
         wordings: to choose from; with {a} and {b}.
     """
     one, two = (world.entities[identity] for identity in pair)
-    if one.name == two.name or any(len(world.about(identity, relation)) != 1 for identity in pair):
+    if one.name == two.name:
         return None
     queries = tuple(Query((*named("?x", entity), *steps("?x", (relation,))), "?1") for entity in (one, two))
-    bindings = [solve(world, query) for query in queries]
-    if [len(found) for found in bindings] != [1, 1]:
+    bindings = [found[0] for query in queries if len(found := solve(world, query)) == 1]
+    if len(bindings) < 2:
         return None
-    left, right = (found[0]["?1"] for found in bindings)
+    left, right = (binding["?1"] for binding in bindings)
     if operation != "same" and left == right:
         return None
-    ordered: Any = (left, right)
-    first = (ordered[0] < ordered[1]) == (operation == "least")
-    answer = ("yes" if left == right else "no") if operation == "same" else (one if first else two).name
+    answer = _verdict(operation, left, right, one.name, two.name)
     wording, quoted = dice.pick(wordings), dice.chance(50)
     a, b = (_asked(entity, quoted, said=entity.kind in wording) for entity in (one, two))
     return Draft(
@@ -148,10 +146,14 @@ def compared(
         value=answer,
         first=pair[0],
         seconds=(pair[1],),
-        facts=tuple(
-            fact for query, found in zip(queries, bindings, strict=True) for fact in facts_of(query, found[0])
-        ),
+        facts=tuple(fact for at in (0, 1) for fact in facts_of(queries[at], bindings[at])),
     )
+
+
+def _verdict(operation: Operation, left: Any, right: Any, one: str, two: str) -> str:
+    if operation == "same":
+        return "yes" if left == right else "no"
+    return one if (left < right) == (operation == "least") else two
 
 
 def _bridge_wording(

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from reflex_bench.envs.hotpotqa.world import World, table
 from reflex_bench.envs.hotpotqa.world_dice import Dice
 from reflex_bench.envs.hotpotqa.world_names import Names
 from reflex_bench.envs.hotpotqa.world_organisations import add_organisations
-from reflex_bench.envs.hotpotqa.world_people import Cast, add_people, any_day
+from reflex_bench.envs.hotpotqa.world_people import Cast, Person, add_people, any_day
 from reflex_bench.envs.hotpotqa.world_places import add_places
 from reflex_bench.envs.hotpotqa.world_works import add_works
 
@@ -167,18 +168,16 @@ def _award(world: World, names: Names, dice: Dice, cast: Cast) -> None:
     honoured = dice.pick(list(honours))
     winners = cast.of(*honours[honoured])
     year = dice.between(1880, 1950)
-    patron = dice.pick_where(winners, lambda person: person.born + 40 < year) if dice.chance(70) else None
+    patron = dice.pick_where(winners, lambda person: person.born + 55 < year) if dice.chance(75) else None
     name = None
     if patron:
-        name = names.choose(
-            ["{surname} Prize", "{surname} Medal", "{surname} Award"], dice, surname=patron.surname
-        )
+        patterns = ["{surname} Prize", "{surname} Medal", "{surname} Award"]
+        name = names.choose(patterns, dice, surname=patron.surname)
     if not name:
         patron = None
         name = names.choose(table("world")["emblems"], dice) or names.coin(0, "surname", dice, "{} Medal")
-    award = world.add(
-        "award", name, patron.country if patron else dice.pick(world.kind("country")), article=True
-    )
+    country = patron.country if patron else dice.pick(world.kind("country"))
+    award = world.add("award", name, country, article=True)
     world.tell(award, "honours", honoured)
     world.tell(award, "founded", year)
     world.tell(award, "eponym", patron.id if patron else None)
@@ -186,25 +185,24 @@ def _award(world: World, names: Names, dice: Dice, cast: Cast) -> None:
     giver = dice.pick_where(dice.sample(houses, 30), lambda house: world.number(house, "founded") <= year)
     world.tell(award, "giver", giver)
     for _ in range(dice.between(3, 5)):
-        winner = dice.pick_where(
-            winners,
-            lambda person: (
-                person.last > year + 3
-                and person.born + 30 < 1990
-                and person is not patron
-                and not world.about(person.id, "award")
-            ),
-        )
-        if winner:
-            world.tell(winner.id, "award", award)
-            world.tell(
-                winner.id,
-                "award_year",
-                dice.between(
-                    max(year, winner.born + 27),
-                    max(year, winner.born + 27, min(winner.last, winner.born + 72)),
-                ),
-            )
+        _decorate(world, dice, award, [person for person in winners if person is not patron])
+
+
+def _decorate(world: World, dice: Dice, award: str, winners: Sequence[Person]) -> None:
+    """Gives the award to somebody who has none and was at work after its foundation."""
+    founded = world.number(award, "founded")
+
+    def years(person: Person) -> tuple[int, int]:
+        return max(founded, person.born + 27), min(person.last, person.born + 72)
+
+    def fits(person: Person) -> bool:
+        first, last = years(person)
+        return first <= last and not world.about(person.id, "award")
+
+    winner = dice.pick_where(winners, fits)
+    if winner:
+        world.tell(winner.id, "award", award)
+        world.tell(winner.id, "award_year", dice.between(*years(winner)))
 
 
 def _entitle(world: World) -> None:

@@ -31,14 +31,7 @@ def add_places(world: World, names: Names, dice: Dice, count: int) -> None:
         _river(world, names, dice, regions[number % len(regions)])
     for number in range(max(20, count // 8)):
         _town(world, names, dice, regions[number % len(regions)])
-    for region in regions:
-        towns = [str(town) for _, town in world.walk(region, "^region:town")]
-        world.tell(region, "capital", dice.pick(towns))
-    for country in countries:
-        capitals = [
-            world.text(region, "capital") for region in regions if world.text(region, "country") == country
-        ]
-        world.tell(country, "capital", capitals[0])
+    _capitals(world, dice)
     for lake in world.kind("lake"):
         _shore(world, dice, lake)
     # Every country has one before any has a second.
@@ -46,6 +39,14 @@ def add_places(world: World, names: Names, dice: Dice, count: int) -> None:
     firsts = list({world.entities[town].country: town for town in towns}.values())
     for town in [*firsts, *(town for town in towns if town not in firsts)][: max(7, count // 28)]:
         _university(world, names, dice, town)
+
+
+def _capitals(world: World, dice: Dice) -> None:
+    for region in world.kind("region"):
+        world.tell(region, "capital", dice.pick([town for _, town in world.walk(region, "^region:town")]))
+    for country in world.kind("country"):
+        first = next(str(region) for _, region in world.walk(country, "^country:region"))
+        world.tell(country, "capital", world.text(first, "capital"))
 
 
 def style_of(world: World, identity: str) -> int:
@@ -115,5 +116,5 @@ def _university(world: World, names: Names, dice: Dice, town: str) -> None:
         names.claim(claimed)
     university = world.add("university", name, world.entities[town].country, article=True, aliases=[alias])
     world.tell(university, "seat", town)
-    world.tell(university, "founded", dice.between(1410, 1792))
+    world.tell(university, "founded", dice.between(1410, 1868))
     world.tell(university, "students", dice.between(21, 340) * 100 + dice.between(1, 99))

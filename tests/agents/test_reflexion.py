@@ -1,6 +1,7 @@
 """Algorithm 1, with trajectories that were written by hand."""
 
 import pytest
+
 from reflex_bench.agents import reflectors
 from reflex_bench.agents.base import Step, Trajectory
 from reflex_bench.agents.memory import SlidingMemory
@@ -30,7 +31,9 @@ def run(outcomes, size=3, trials=None):
         return f"lesson {failed.trial}"
 
     made = list(
-        reflexion(attempt, lambda played: played.success, reflect, SlidingMemory(size), trials or len(outcomes))
+        reflexion(
+            attempt, lambda played: played.success, reflect, SlidingMemory(size), trials or len(outcomes)
+        )
     )
     return made, shown, asked
 
@@ -83,5 +86,7 @@ def test_the_reflector_reads_the_trial_and_how_it_ended():
 
 
 def test_an_empty_reflection_is_not_remembered():
-    text = reflectors.reflexion(trajectory(1, (), "loop"), (), load("alfworld"), lambda *_, **__: Reply(" \n"))
+    text = reflectors.reflexion(
+        trajectory(1, (), "loop"), (), load("alfworld"), lambda *_, **__: Reply(" \n")
+    )
     assert text is None

@@ -15,7 +15,9 @@ REFLEX = str(Path(sys.executable).with_name("reflex"))
 @pytest.fixture(scope="session")
 def surroundings(tmp_path_factory):
     """Environment variables without keys and endpoints of the person who runs the tests."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "REFLEX_BENCH_"))}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "REFLEX_BENCH_"))
+    }
     return kept | {"REFLEX_BENCH_CACHE": str(tmp_path_factory.mktemp("cache")), "COLUMNS": "100"}
 
 
@@ -56,6 +58,8 @@ def start(surroundings):
 def finished(reflex, tmp_path_factory):
     """A run of both arms over twelve procedural games with the simulated model: its directory and what was printed."""
     results = tmp_path_factory.mktemp("results")
-    done = reflex("bench", "alfworld", "--tasks", 12, "--trials", 3, "--run-id", "whole", "--results", results)
+    done = reflex(
+        "bench", "alfworld", "--tasks", 12, "--trials", 3, "--run-id", "whole", "--results", results
+    )
     assert done.returncode == 0, done.stderr
     return results / "whole", done

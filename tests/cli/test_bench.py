@@ -108,7 +108,10 @@ def test_a_recorded_run_is_played_again_from_its_journal_without_a_model(finishe
         *("--run-id", "replayed", "--results", tmp_path, "-q"),
     )
     assert done.returncode == 0, done.stderr
-    outcomes = [[(row["arm"], row["task"], row["outcome"]) for row in record(path)[0]] for path in (run, tmp_path / "replayed")]
+    outcomes = [
+        [(row["arm"], row["task"], row["outcome"]) for row in record(path)[0]]
+        for path in (run, tmp_path / "replayed")
+    ]
     assert outcomes[0] == outcomes[1]
 
 
@@ -124,7 +127,10 @@ def test_a_dry_run_calls_nothing_and_writes_nothing(reflex, tmp_path):
     [
         (("bench", "alfwolrd"), "unknown environment 'alfwolrd'; did you mean 'alfworld'?"),
         (("bench", "alfworld", "--model", "simulate"), "did you mean 'simulated'?"),
-        (("bench", "alfworld", "--arms", "reflection"), "unknown arm 'reflection'; did you mean 'reflexion'?"),
+        (
+            ("bench", "alfworld", "--arms", "reflection"),
+            "unknown arm 'reflection'; did you mean 'reflexion'?",
+        ),
         (("bench", "alfworld", "-c", "trails=3"), "did you mean 'trials'?"),
         (("bench", "alfworld", "--split", "valid_unsen"), "did you mean 'valid_unseen'?"),
         (("bench", "alfworld", "--trails", "3"), "--trials"),

@@ -30,11 +30,15 @@ def assert_like_unbroken(run, whole):
     assert record(run) == record(whole)
     calls = Counter((row["attempt"], row["role"], row["call"]) for row in rows(run / "calls.jsonl"))
     assert set(calls.values()) == {1}, "a call that had been answered was made again"
-    assert (run / "tables" / "pass_at_k.csv").read_bytes() == (whole / "tables" / "pass_at_k.csv").read_bytes()
+    assert (run / "tables" / "pass_at_k.csv").read_bytes() == (
+        whole / "tables" / "pass_at_k.csv"
+    ).read_bytes()
 
 
 @pytest.mark.parametrize("moment", range(10))
-def test_killed_at_a_random_moment_a_resumed_run_equals_an_unbroken_one(finished, reflex, start, tmp_path, moment):
+def test_killed_at_a_random_moment_a_resumed_run_equals_an_unbroken_one(
+    finished, reflex, start, tmp_path, moment
+):
     whole, _ = finished
     after = random.Random(moment).randrange(1, lines(whole / "calls.jsonl"))
     code, _ = break_off(start, tmp_path, "whole", after, signal.SIGKILL)

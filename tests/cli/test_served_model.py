@@ -81,7 +81,9 @@ def test_errors_are_errors_of_the_trial_and_the_rest_of_the_run_goes_on(bench, r
 
 def test_a_dead_endpoint_stops_the_run_after_so_many_errors_and_says_how_to_go_on(bench, loopback, tmp_path):
     loopback.answer = lambda call: error(503, "no capacity")
-    done = bench("--tasks", 30, "-c", "endpoint.max_retries=0", "-c", "limits.stop_after_errors=5", "--max-workers", 1)
+    done = bench(
+        "--tasks", 30, "-c", "endpoint.max_retries=0", "-c", "limits.stop_after_errors=5", "--max-workers", 1
+    )
     assert done.returncode == 1
     assert "5 trials in a row ended in errors" in done.stderr
     assert f"reflex resume {tmp_path / 'served'}" in done.stderr
@@ -117,7 +119,16 @@ def test_a_model_that_the_server_does_not_have_is_refused_with_the_nearest_it_ha
 
 
 def test_no_server_at_all_is_told_in_one_line(reflex, tmp_path):
-    done = reflex("bench", "alfworld", "--model", "openai/x", "--base-url", "http://127.0.0.1:9/v1", "--results", tmp_path)
+    done = reflex(
+        "bench",
+        "alfworld",
+        "--model",
+        "openai/x",
+        "--base-url",
+        "http://127.0.0.1:9/v1",
+        "--results",
+        tmp_path,
+    )
     assert done.returncode == 2
     assert "127.0.0.1:9" in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -1,4 +1,5 @@
 import pytest
+
 from reflex_bench.harness.config import resolve
 from reflex_bench.harness.errors import UsageError
 

@@ -3,6 +3,7 @@ import threading
 from contextlib import closing
 
 import pytest
+
 from reflex_bench.harness.errors import RunStopped, UsageError
 from reflex_bench.harness.journal import AppendFile, Call, Journal, cut_torn_line, read_lines
 from reflex_bench.models.base import Reply, Usage

@@ -33,8 +33,7 @@ Chains = dict[str, list[Trial]]
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
     with pytest.MonkeyPatch.context() as settings:
         settings.setenv("REFLEX_BENCH_CACHE", str(tmp_path_factory.mktemp("cache")))
-        household = create({"engine": "native", "split": "procedural:seed=7", "tasks": TASKS})
-        household.load()
+        household = create({"engine": "native", "split": "procedural:seed=7"})
         yield household
         household.close()
 
@@ -59,7 +58,7 @@ def chain(environment: Environment, task: Task, learns: bool, shows: bool) -> li
 
 
 def play(environment: Environment, learns: bool, shows: bool = True) -> Chains:
-    tasks = environment.select(environment.load(), TASKS).tasks
+    tasks = environment.load(TASKS).tasks
     assert len(tasks) == TASKS
     return {task.id: chain(environment, task, learns, shows) for task in tasks}
 

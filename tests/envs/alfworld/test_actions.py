@@ -153,11 +153,16 @@ def test_reasoning_that_never_ends_is_an_error_even_if_a_command_stands_in_it(
         ("goto desk 1", "no_action"),
         ("Action: pick up mug 1", "unknown_action"),
         ("> walk to desk 1", "unknown_action"),
+        ("**Thought: the lamp.**\n\n**Action: look at the clock under the lamp.**", "unknown_action"),
     ],
 )
 def test_what_only_resembles_a_command_is_never_executed(completion: str, error: str) -> None:
     action = read_action(completion, "repair")
     assert (action.command, action.error) == (None, error)
+
+
+def test_a_thought_with_the_prompts_mark_is_a_thought_like_any_other() -> None:
+    assert read_action("> think: **the lamp**", "repair") == Action("the lamp", repairs=("prompt_prefix",))
 
 
 def test_reasoning_followed_by_nothing_is_empty_and_keeps_the_thought() -> None:

@@ -64,5 +64,5 @@ def test_the_grammar_is_told_by_the_game_file() -> None:
     new = tables().grammar
     assert detect(new) == NEW
     assert detect(new.replace("move {o} to {r}", "put {o} in/on {r}")) == OLD
-    with pytest.raises(UsageError, match="'drop {o}'"):
+    with pytest.raises(UsageError, match=r"'drop \{o\}'"):
         detect(new.replace("move {o} to {r}", "drop {o}"))

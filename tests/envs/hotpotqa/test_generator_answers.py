@@ -185,10 +185,14 @@ def test_a_bridge_cannot_be_answered_from_its_first_page(twin: Twin) -> None:
             assert not re.search(rf"(?<!\w){re.escape(asked.record['answer'])}(?!\w)", text)
 
 
-def test_the_answer_of_a_bridge_is_not_in_its_question(twin: Twin) -> None:
+def test_no_name_or_number_of_the_answer_of_a_bridge_is_in_its_question(twin: Twin) -> None:
     for asked in twin.asked:
         if asked.draft.type == "bridge":
-            assert asked.record["answer"].casefold() not in asked.record["question"].casefold()
+            answer, question = asked.record["answer"], asked.record["question"]
+            assert answer.casefold() not in question.casefold()
+            telling = set(re.findall(r"\b[A-ZÄÖ0-9][\w']*", answer)) - {"The", "An", "A"}
+            assert telling
+            assert not telling & set(re.findall(r"[\w']+", question)), question
 
 
 def shape(asked: Asked) -> str:
@@ -196,15 +200,16 @@ def shape(asked: Asked) -> str:
     return " ".join(re.findall(r"\b[a-z]+\b", re.sub(r'"[^"]*"', "", asked.record["question"])))
 
 
+@pytest.mark.parametrize("seed", [7, 9])
 @pytest.mark.parametrize(
     "seen_as",
     [lambda asked: asked.draft.form, shape, lambda asked: asked.draft.form.split(".")[-1], lambda asked: ""],
     ids=["form", "wording", "relation", "nothing"],
 )
-def test_guessing_the_usual_answer_to_such_a_question_is_right_in_less_than_three_percent(
-    seen_as: Callable[[Asked], str],
+def test_guessing_the_usual_answer_to_such_a_question_is_right_in_less_than_five_percent(
+    seen_as: Callable[[Asked], str], seed: int
 ) -> None:
-    bridges = [asked for asked in compose(7, 500).asked if asked.draft.type == "bridge"]
+    bridges = [asked for asked in compose(seed, 500).asked if asked.draft.type == "bridge"]
     answers: dict[str, Counter[str]] = defaultdict(Counter)
     for asked in bridges:
         answers[seen_as(asked)][asked.record["answer"]] += 1
@@ -214,7 +219,7 @@ def test_guessing_the_usual_answer_to_such_a_question_is_right_in_less_than_thre
         others[asked.record["answer"]] -= 1
         guess, seen = others.most_common(1)[0]
         right += seen > 0 and guess == asked.record["answer"]
-    assert right / len(bridges) < 0.03
+    assert right / len(bridges) < 0.05
 
 
 def test_no_answer_of_a_bridge_comes_often() -> None:

@@ -1,0 +1,40 @@
+"""Every command of the README runs, in order, as it stands there."""
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+BLOCK = re.compile(r"(<!-- not run: [^\n]* -->\n)?```console\n(.*?)```", re.DOTALL)
+
+
+def commands():
+    for skipped, body in BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8")):
+        if not skipped:
+            yield from (line[2:] for line in body.splitlines() if line.startswith("$ "))
+
+
+def test_every_command_of_the_readme_runs(tmp_path, surroundings):
+    listed = list(commands())
+    assert len(listed) > 10
+    bin_folder = Path(sys.executable).parent
+    for command in listed:
+        words = shlex.split(command.replace("./scripts/reflex", "reflex"))
+        assert words[0] == "reflex", command
+        done = subprocess.run(
+            [str(bin_folder / "reflex"), *words[1:]],
+            cwd=tmp_path,
+            env=surroundings,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+
+
+def test_every_file_that_the_readme_links_to_is_there():
+    links = re.findall(r"\]\((?!http)([^)#]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []
