@@ -88,9 +88,6 @@ def print_tables(run: Path, quiet: bool) -> None:
 
 def list_runs(results: Results = None) -> None:
     """List the runs, newest last."""
-    from rich.console import Console
-    from rich.table import Table
-
     from reflex_bench.cli.places import results_root
     from reflex_bench.harness.render import plain
     from reflex_bench.harness.store import read_manifest
@@ -99,17 +96,16 @@ def list_runs(results: Results = None) -> None:
     if not found:
         print(f"no runs in {results_root(results)}; `reflex bench alfworld` makes one")
         return
-    listing = Table(box=None, header_style="bold", pad_edge=False)
-    for column in ("run", "status", "tasks", "arms", "models", "split"):
-        listing.add_column(column, no_wrap=True)
+    lines = [("run", "status", "tasks", "arms", "models", "split")]
     for path in found:
         info = read_manifest(path)
         split, arms = info["split"], info["arms"]
         models = sorted({str(arm["model"]) for arm in arms.values()})
         size, where = f"{split['tasks']} × {info['trials']}", f"{info['environment']['name']} {split['name']}"
-        cells = (path.name, info["status"], size, ", ".join(arms), ", ".join(models), where)
-        listing.add_row(*map(plain, cells))
-    Console().print(listing)
+        lines.append((path.name, info["status"], size, ", ".join(arms), ", ".join(models), where))
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for cells in lines:
+        print(plain("  ".join(map(str.ljust, cells, widths)).rstrip()))
 
 
 def show(

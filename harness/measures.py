@@ -10,6 +10,7 @@ from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import Run
 from reflex_bench.harness.statistics import pass_at_k as unbiased_pass_at_k
 from reflex_bench.harness.statistics import pass_hat_k, wilson
+from reflex_bench.harness.verify import read_verified
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,6 +154,7 @@ def _effort(run: Run, arm: str) -> dict[str, Any]:
         "steps_per_trial": known["steps"].mean(),
         "steps_per_win": won["steps"].mean(),
         "path_efficiency": math.nan,
+        "wins_verified": _wins_verified(run, won),
         "invalid_rate": known["invalid_actions"].sum(skipna=False) / steps if steps else math.nan,
         "unparsed_rate": known["unparsed"].sum(skipna=False) / steps if steps else math.nan,
         "repairs": rows["repairs"].sum(skipna=False),
@@ -168,6 +170,15 @@ def _effort(run: Run, arm: str) -> dict[str, Any]:
         last = known.groupby("task").tail(1)
         line["f1"] = pd.to_numeric(last["result.f1"], errors="coerce").fillna(0.0).mean()
     return line
+
+
+def _wins_verified(run: Run, won: pd.DataFrame) -> float:
+    """Share of an arm's wins that `reflex verify` found identical in the official engine; NaN where it never ran."""
+    verified = read_verified(run.path)
+    if not verified or won.empty:
+        return math.nan
+    identical = {attempt for attempt, found in verified.items() if found["won"] and not found["difference"]}
+    return float(won["attempt"].isin(identical).mean())
 
 
 def _row_settings(run: Run, arm: str) -> dict[str, Any]:

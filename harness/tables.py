@@ -113,6 +113,7 @@ def _effort_grid(frame: pd.DataFrame) -> Grid:
         ("Steps a trial", _each(frame["steps_per_trial"], _decimal)),
         ("Steps a win", _each(frame["steps_per_win"], _decimal)),
         ("Plan length / steps, wins", _each(frame["path_efficiency"], percent)),
+        ("Wins verified", _each(frame["wins_verified"], percent)),
         ("Invalid actions", _each(frame["invalid_rate"], percent)),
         ("Unparsed replies", _each(frame["unparsed_rate"], percent)),
         ("Repairs", _each(frame["repairs"], _whole)),
@@ -126,6 +127,8 @@ def _effort_grid(frame: pd.DataFrame) -> Grid:
     ]
     if frame["path_efficiency"].isna().all():
         lines = [line for line in lines if not line[0].startswith("Plan")]
+    if frame["wins_verified"].isna().all():
+        lines = [line for line in lines if line[0] != "Wins verified"]
     if "f1" in frame:
         lines.insert(1, ("Mean F1, last trial", _each(frame["f1"], percent)))
     rows = tuple((Cell(name), *map(Cell, values)) for name, values in lines)

@@ -47,16 +47,22 @@ SCENARIOS: dict[str, tuple[str, str, str, str]] = {
         move apple 1 to microwave 1 / take potato 1 from microwave 1 / close microwave 1 / close microwave 1
         move potato 1 to microwave 1 / go to sinkbasin 1 / heat potato 1 with sinkbasin 1
         take spoon 1 from sinkbasin 1 / slice tomato 1 with potato 1 / cool potato 1 with fridge 1
-        move potato 1 to fridge 1 / take potato 1 from microwave 1 / move apple 1 to sinkbasin 1
-        take spoon 1 from sinkbasin 1 / go to fridge 1 / open fridge 1 / take tomato 1 from fridge 1
-        take tomato 1 from fridge 1 / use tomato 1 / go to sinkbasin 1 / clean tomato 1 with sinkbasin 1
-        go to microwave 1 / heat tomato 1 with microwave 1 / move tomato 1 to microwave 1 / go to sinkbasin 1
-        move tomato 1 to sinkbasin 1 / go to countertop 1 / take mug 1 from countertop 1 / use desklamp 2
-        use desklamp 1 / use mug 1 / go to fridge 1 / cool mug 1 with fridge 1 / move mug 1 to fridge 1
-        go to countertop 1 / move mug 1 to coffeemachine 1 / take knife 1 from countertop 1
-        slice egg 1 with knife 1 / slice apple 2 with egg 1 / go to microwave 1 / slice apple 2 with knife 1
-        slice potato 1 with knife 1 / open microwave 1 / slice potato 1 with knife 1 / LOOK / Look / look. / lo
+        move potato 1 to fridge 1 / LOOK / Look / look. / lo
         examine / go to countertop / go to  countertop 1 / put potato 1 in/on sinkbasin 1""",
+    ),
+    "unfit": (
+        "2.1.2",
+        "put a hot potato in sinkbasin",
+        PUT.format(o="PotatoType", r="SinkBasinType", more=" (heatable ?o) (isHot ?o)"),
+        """go to fridge 1 / open fridge 1 / take tomato 1 from fridge 1 / use tomato 1 / go to sinkbasin 1
+        clean tomato 1 with sinkbasin 1 / take spoon 1 from sinkbasin 1 / go to microwave 1
+        heat tomato 1 with microwave 1 / open microwave 1 / move tomato 1 to microwave 1 / close microwave 1
+        go to sinkbasin 1 / move tomato 1 to sinkbasin 1 / take spoon 1 from sinkbasin 1 / go to countertop 1
+        take mug 1 from countertop 1 / use desklamp 2 / use mug 1 / go to fridge 1 / cool mug 1 with fridge 1
+        move mug 1 to fridge 1 / go to countertop 1 / move mug 1 to coffeemachine 1
+        take knife 1 from countertop 1 / slice egg 1 with knife 1 / slice apple 2 with egg 1 / go to microwave 1
+        slice apple 2 with knife 1 / slice potato 1 with knife 1 / open microwave 1 / slice potato 1 with knife 1
+        close microwave 1 / go to sinkbasin 1 / clean knife 1 with sinkbasin 1 / move knife 1 to sinkbasin 1""",
     ),
     "treatments": (
         "2.1.2",

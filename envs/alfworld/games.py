@@ -1,5 +1,6 @@
 """One procedural game: a household and a task, made from a seed, in the official form.
 
+Each is won by its own plan in the native engine before it leaves this module, and the plan is as short as can be.
 A game is a furnished room (`rooms`), a goal that fits it (`goals`), objects laid out round that goal (`contents`) and
 the files in which the official tools expect it (`problem`). Game number `n` of a seed is the same whatever the count.
 """
@@ -12,8 +13,10 @@ from typing import Any
 
 from reflex_bench.envs.alfworld.contents import Thing, fill
 from reflex_bench.envs.alfworld.dice import Dice
+from reflex_bench.envs.alfworld.engine import Game
 from reflex_bench.envs.alfworld.goals import OFFICIAL_NAMES, ROOM_KINDS, Goal, choose_goal, scheduled_type
 from reflex_bench.envs.alfworld.layouts import room_numbers, tables
+from reflex_bench.envs.alfworld.planner import shortest_plan
 from reflex_bench.envs.alfworld.plans import plan
 from reflex_bench.envs.alfworld.problem import problem_text
 from reflex_bench.envs.alfworld.rooms import Room, furnish
@@ -32,7 +35,7 @@ class GeneratedGame:
         text: the task, one sentence.
         game: the bytes of `game.tw-pddl`.
         trajectory: the bytes of `traj_data.json`.
-        walkthrough: commands that win it; their number is an upper bound on the steps needed.
+        walkthrough: commands that win it, as few as can.
     """
 
     id: str
@@ -58,14 +61,14 @@ def generate_one(seed: int, number: int) -> GeneratedGame:
 
 def _written(seed: int, number: int, room: Room, things: tuple[Thing, ...], goal: Goal) -> GeneratedGame:
     trial = f"trial_S{seed}_{number:05d}"
-    walkthrough = plan(room, things, goal)
-    game = {
+    game: dict[str, Any] = {
         "pddl_domain": tables().domain,
         "grammar": tables().grammar.replace("UNKNOWN GOAL", goal.sentence),
         "pddl_problem": problem_text(room, things, goal),
         "solvable": True,
-        "walkthrough": list(walkthrough),
     }
+    walkthrough = _proven(game, plan(room, things, goal))
+    game["walkthrough"] = list(walkthrough)
     return GeneratedGame(
         id=f"{OFFICIAL_NAMES[goal.type]}-{goal.target}-None-{goal.parent or goal.toggle}-{room.number}/{trial}",
         type=goal.type,
@@ -74,6 +77,23 @@ def _written(seed: int, number: int, room: Room, things: tuple[Thing, ...], goal
         trajectory=_json_bytes(_trajectory(seed, number, room, goal, trial)),
         walkthrough=walkthrough,
     )
+
+
+def _proven(game: dict[str, Any], planned: tuple[str, ...]) -> tuple[str, ...]:
+    """A shortest plan: the one that the game was built around, or the search's where that found a shorter one.
+
+    Raises:
+        RuntimeError: the plan does not win the game; the generator has a fault.
+    """
+    opened = Game.from_json(game)
+    won = False
+    opened.reset()
+    for command in planned:
+        won = opened.step(command).won
+    shortest = shortest_plan(Game.from_json(game))
+    if not won or shortest is None:
+        raise RuntimeError(f"a generated game is not won by its own plan: {planned}")
+    return planned if len(planned) == len(shortest) else tuple(shortest)
 
 
 def _trajectory(seed: int, number: int, room: Room, goal: Goal, trial: str) -> dict[str, Any]:

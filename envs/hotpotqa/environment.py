@@ -37,8 +37,6 @@ class Options(BaseModel):
     """An official JSON or JSON-lines file, read instead of the hub."""
     seed: int | None = Field(default=None, ge=0)
     """Of the invented world, and of drawing some of the tasks; 0 unless given."""
-    tasks: int | None = Field(default=None, ge=1)
-    """How many tasks will be wanted; the invented world grows where it would have fewer."""
     sample: str | None = None
     """A published sample of the development set: `reflexion-100` or `react-500`."""
     task_ids: tuple[str, ...] = ()
@@ -92,6 +90,7 @@ class HotpotEnvironment:
         self._split, self._seed = splits.parse_name(options.split, options.seed)
         if options.sample is not None:
             splits.positions(options.sample)
+        self._wanted = 0
         self._lock = threading.RLock()
 
     @cached_property
@@ -99,26 +98,29 @@ class HotpotEnvironment:
         """From `agents/prompts/hotpotqa.yaml`."""
         return prompts.load(self.name)
 
-    def load(self) -> Split:
-        """The whole split, by id; it is read once.
+    def load(self, count: int | None = None) -> Split:
+        """The split, by id, or `count` tasks drawn from it by the seed; the data is read once.
+
+        The invented world grows where it would have fewer than `count`.
 
         Raises:
             UsageError: the data is not there or not usable.
         """
         with self._lock:
             options = self.options
+            self._wanted = count or 0
             split = splits.choose(self._source, options.sample, options.task_ids, options.task_type)
             self._corpus  # noqa: B018 - a corpus that cannot be read must fail here, before the first paid call
             if options.corpus == "question":
                 self._check_own_pages(split)
-            return split
+            return splits.subset(split, count, self._seed)
 
     @cached_property
     def _source(self) -> splits.Source:
         if self.options.data is not None:
             return splits.file(self.options.data)
         if self._split == splits.PROCEDURAL:
-            return splits.procedural(self._seed, self.options.tasks or 0, self.options.task_type)
+            return splits.procedural(self._seed, self._wanted, self.options.task_type)
         return splits.hub(self._split)
 
     @cached_property
@@ -144,10 +146,6 @@ class HotpotEnvironment:
                 raise UsageError(
                     f"corpus=question: the task {task.id} carries no paragraphs; use corpus=split"
                 )
-
-    def select(self, split: Split, count: int | None) -> Split:
-        """`count` tasks drawn by the seed (None: all)."""
-        return splits.subset(split, count, self._seed)
 
     def start(self, task: Task) -> Episode:
         """A fresh episode."""

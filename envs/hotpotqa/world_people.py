@@ -53,7 +53,6 @@ class Cast:
     by_occupation: dict[str, list[Person]] = field(default_factory=lambda: defaultdict(list))
     by_country: dict[str, list[Person]] = field(default_factory=lambda: defaultdict(list))
     by_field: dict[str, list[Person]] = field(default_factory=lambda: defaultdict(list))
-    named: set[tuple[str, str]] = field(default_factory=set)
     towns: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     universities: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 

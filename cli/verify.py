@@ -1,0 +1,39 @@
+"""`reflex verify`: replaying a run in the official engine."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from reflex_bench.cli.places import Results, run_path
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this module."""
+    app.command()(verify)
+
+
+def verify(
+    run: Annotated[str, typer.Argument(help="A run directory, its name, or `latest`.")] = "latest",
+    sample: Annotated[int | None, typer.Option(min=1, help="So many trajectories [default: all].")] = None,
+    results: Results = None,
+) -> int:
+    """Replay every trajectory's actions through the official ALFWorld engine and report the first difference."""
+    from tqdm import tqdm
+
+    from reflex_bench.harness.verify import verify as verify_run
+
+    with tqdm(unit="trial", disable=not sys.stderr.isatty(), leave=False) as bar:
+
+        def told(done: int, of: int) -> None:
+            bar.total = of
+            bar.update(done - bar.n)
+
+        found = verify_run(run_path(run, results), sample, told)
+    for trial, difference in found.differences:
+        print(f"{trial}: {difference}")
+    same = "identical" if not found.differences else f"{len(found.differences)} not identical"
+    print(f"{found.attempts} trajectories, {found.steps:,} steps, {same}")
+    return 1 if found.differences else 0

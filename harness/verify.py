@@ -1,0 +1,125 @@
+"""Replays a run's trajectories in the official engine: `reflex verify`."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from reflex_bench.agents.react import GIVE_UP
+from reflex_bench.envs.base import Environment, Task
+from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.journal import read_lines
+from reflex_bench.harness.plan import open_environment
+from reflex_bench.harness.store import read_manifest, write_json
+
+VERIFIED = "verified.json"
+"""The file in a run directory that says which attempts were replayed, and what came of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What came of replaying.
+
+    Attributes:
+        attempts: trajectories replayed; one that several arms share counts once.
+        steps: commands executed.
+        differences: (trial, what differs) for each that was not identical; empty where all were.
+    """
+
+    attempts: int
+    steps: int
+    differences: tuple[tuple[str, str], ...]
+
+
+def verify(run: Path, sample: int | None, told: Callable[[int, int], None]) -> Verification:
+    """Replays trajectories through the official engine, on all cores, and notes the result in the run.
+
+    Args:
+        run: the run directory.
+        sample: so many trajectories, drawn by chance but always the same; None for all.
+        told: is called with (done, of how many) as it goes on.
+
+    Raises:
+        UsageError: the run's environment has no official engine, its tasks have changed, or nothing is recorded.
+    """
+    manifest = read_manifest(run)
+    options = manifest["config"]["environment"]
+    if options.get("name") != "alfworld":
+        raise UsageError(f"{run}: only ALFWorld has an official engine to verify against")
+    rows = list(_attempts(run))
+    if not rows:
+        raise UsageError(f"{run}: no trajectory has been recorded yet")
+    if sample is not None and sample < len(rows):
+        rows = random.Random(0).sample(rows, sample)
+    official = open_environment({**options, "engine": "official"})
+    try:
+        found = dict(_replays(official, manifest, rows, told))
+    finally:
+        official.close()
+    known = read_verified(run)
+    write_json(run / VERIFIED, {"settings": dict(official.settings()), "attempts": known | found})
+    differences = tuple(
+        (f"{row['arm']}, trial {row['trial']}, {row['task']}", found[row["attempt"]]["difference"])
+        for row in rows
+        if found[row["attempt"]]["difference"]
+    )
+    return Verification(len(found), sum(result["steps"] for result in found.values()), differences)
+
+
+def read_verified(run: Path) -> dict[str, dict[str, Any]]:
+    """What `verify` noted of each attempt; empty where it never ran."""
+    try:
+        attempts: dict[str, dict[str, Any]] = json.loads((run / VERIFIED).read_text(encoding="utf-8"))[
+            "attempts"
+        ]
+    except FileNotFoundError:
+        return {}
+    return attempts
+
+
+def _attempts(run: Path) -> Iterator[dict[str, Any]]:
+    seen: set[str] = set()
+    for path in sorted((run / "trajectories").glob("*.jsonl")):
+        for row in read_lines(path):
+            if row["outcome"] != "error" and row["attempt"] not in seen:
+                seen.add(row["attempt"])
+                yield row
+
+
+def _replays(
+    official: Environment,
+    manifest: Mapping[str, Any],
+    rows: list[dict[str, Any]],
+    told: Callable[[int, int], None],
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    split = official.load(manifest["config"]["tasks"])
+    if split.fingerprint != manifest["split"]["fingerprint"]:
+        raise UsageError(f"the tasks of split {manifest['split']['name']!r} have changed since this run")
+    tasks = {task.id: task for task in split.tasks}
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        replayed = pool.map(lambda row: _replay(official, tasks[row["task"]], row), rows)
+        for done, (row, result) in enumerate(zip(rows, replayed, strict=True), 1):
+            yield row["attempt"], result
+            told(done, len(rows))
+
+
+def _replay(official: Environment, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
+    from reflex_bench.envs.alfworld.verify import replay
+
+    turns = [
+        (step["action"], step["observation"])
+        for step in row["trajectory"]
+        if step["action"] is not None and step["action"] != GIVE_UP
+    ]
+    result = replay(official.start(task), row["opening"], turns, row["success"])
+    return {
+        "steps": result.steps,
+        "won": result.won,
+        "difference": str(result.difference) if result.difference else None,
+    }
