@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from reflex_bench.envs.base import Environment, ParsePolicy, Task
+from reflex_bench.envs.base import Action, Environment, ParsePolicy, Prompts, StepResult, Task
 from reflex_bench.harness.errors import ReflexError
 from reflex_bench.models.base import Message, Reply
 
@@ -17,6 +17,7 @@ Outcome = Literal[
     "step_limit",  # as many steps as allowed
     "loop",  # the same actions with the same answers, over and over
     "gave_up",  # the agent said so
+    "wrong_path",  # a step evaluator saw no way from there
     "budget",  # as many model calls as allowed
     "context_limit",  # the conversation no longer fits the model
     "error",  # infrastructure; says nothing about the agent
@@ -27,6 +28,7 @@ ENDED: Mapping[str, str] = {
     "step_limit": "all {steps} steps were used up",
     "loop": "the same actions got the same answers again and again",
     "gave_up": "you gave up",
+    "wrong_path": "the attempt was stopped, as it was on a wrong path",
     "budget": "the model calls allowed for one attempt were used up",
     "context_limit": "the conversation grew too long",
 }
@@ -59,11 +61,13 @@ class Limits:
         cycles: a trial is a loop when the same (action, observation) cycle has come more than this many times in a row;
             3 in Reflexion (Shinn et al., 2023, section 4.1).
         parse: how freely completions are read.
+        actions: whether actions are written as text, or called as native tools of the chat API.
     """
 
     max_steps: int
     cycles: int = 3
     parse: ParsePolicy = "repair"
+    actions: Literal["text", "tools"] = "text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,20 @@ class Step:
     error: str | None = None
     repairs: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, number: int, reply: str, action: Action, result: StepResult) -> Step:
+        """The record of one turn."""
+        return cls(
+            number,
+            reply,
+            action.thought,
+            action.command,
+            result.observation,
+            result.valid,
+            action.error,
+            action.repairs,
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
@@ -100,6 +118,7 @@ class Trajectory:
         steps: in order.
         outcome: how it ended.
         result: what the environment adds (`Episode.result`).
+        remark: why a step evaluator ended it; "" where none did.
     """
 
     task: Task
@@ -109,6 +128,7 @@ class Trajectory:
     steps: tuple[Step, ...]
     outcome: Outcome
     result: Mapping[str, Any] = field(default_factory=dict)
+    remark: str = ""
 
     @property
     def success(self) -> bool:
@@ -122,6 +142,82 @@ class Trajectory:
         for step in self.steps:
             done.update(f"{step.action}\x00{step.observation}\x00".encode())
         return done.hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a trial passed, in the eyes of an evaluator.
+
+    Attributes:
+        success: the agent stops at a trial that passed and reflects on one that did not.
+        by: the evaluator's name.
+        score: 0 to 1, where the evaluator gives one.
+        reason: one or two sentences.
+        efficiency: a remark on wasted steps.
+        critical_step: the step at which it was decided.
+        malformed: replies that were not what was asked for.
+    """
+
+    success: bool
+    by: str
+    score: float | None = None
+    reason: str = ""
+    efficiency: str = ""
+    critical_step: int | None = None
+    malformed: int = 0
+
+
+class Evaluator(Protocol):
+    """Decides whether a trial passed."""
+
+    def __call__(self, trajectory: Trajectory, prompts: Prompts, ask: Ask) -> Verdict:
+        """The verdict. `ask` is the model in the role of evaluator; most evaluators do without.
+
+        Raises:
+            ModelError, RunStopped: the model cannot be asked.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StepVerdict:
+    """Where a trial stands, in the eyes of a step evaluator."""
+
+    status: Literal["on_track", "deviation", "wrong_path"]
+    reason: str = ""
+
+
+class StepEvaluator(Protocol):
+    """Looks at a trial that is under way."""
+
+    every: int
+
+    def __call__(self, opening: str, steps: Sequence[Step], prompts: Prompts, ask: Ask) -> StepVerdict:
+        """The verdict after the steps so far; asked for after every `every` steps."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """What was made of a failed trial.
+
+    Attributes:
+        text: what enters the memory.
+        kind: the reflector's name.
+        data: the fields of a structured reflection.
+        error_class: which kind of failure it was about.
+        audit: the rules that it breaks; none where it is sound.
+        attempts: how many times it was asked for.
+        kept: False where it was not to be remembered.
+    """
+
+    text: str
+    kind: str
+    data: Mapping[str, Any] | None = None
+    error_class: str = ""
+    audit: tuple[str, ...] = ()
+    attempts: int = 1
+    kept: bool = True
 
 
 class Agent(Protocol):

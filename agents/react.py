@@ -14,17 +14,23 @@ from reflex_bench.agents.guards import is_loop
 from reflex_bench.agents.messages import opening
 from reflex_bench.envs.base import Action, Environment, Episode, Prompts, StepResult, Task
 from reflex_bench.harness.errors import ContextOverflow
-from reflex_bench.models.base import Message
+from reflex_bench.models.base import Message, Reply
 
 GIVE_UP = "give up"
 """The action by which an agent ends its trial, in every environment."""
 
 
 def react(
-    task: Task, trial: int, memory: tuple[str, ...], environment: Environment, ask: Ask, limits: Limits
+    task: Task,
+    trial: int,
+    memory: tuple[str, ...],
+    environment: Environment,
+    ask: Ask,
+    limits: Limits,
+    prompts: Prompts | None = None,
 ) -> Trajectory:
-    """Plays one trial. Implements `reflex_bench.agents.base.Agent`."""
-    prompts = environment.prompts
+    """Plays one trial. Implements `reflex_bench.agents.base.Agent`; `prompts` may differ from the environment's."""
+    prompts = prompts or environment.prompts
     with closing(environment.start(task)) as episode:
         first = episode.reset()
         conversation = list(opening(prompts, task.type, first, memory))
@@ -36,13 +42,21 @@ def react(
             except (CallLimit, ContextOverflow) as limit:
                 outcome = "budget" if isinstance(limit, CallLimit) else "context_limit"
                 break
-            action = environment.read_action(reply.text, limits.parse)
+            action = read(reply, environment, limits)
             result = _execute(action, episode, prompts)
-            steps.append(_record(len(steps) + 1, reply.text, action, result))
+            steps.append(Step.of(len(steps) + 1, reply.text, action, result))
             conversation.append(Message("assistant", said(action, reply.text, prompts)))
             conversation.append(Message("user", result.observation))
             outcome = _ending(action, result, steps, limits)
         return Trajectory(task, trial, memory, first, tuple(steps), outcome, episode.result())
+
+
+def read(reply: Reply, environment: Environment, limits: Limits) -> Action:
+    """The action in a reply: its first native tool call, else what its text says."""
+    if reply.calls:
+        first = reply.calls[0]
+        return environment.read_call(first.name, first.arguments, reply.text.strip(), len(reply.calls) - 1)
+    return environment.read_action(reply.text, limits.parse)
 
 
 def _execute(action: Action, episode: Episode, prompts: Prompts) -> StepResult:
@@ -53,19 +67,6 @@ def _execute(action: Action, episode: Episode, prompts: Prompts) -> StepResult:
     if action.error is None:
         return StepResult(prompts.thought_observation)
     return StepResult(prompts.invalid_observation, valid=False)
-
-
-def _record(number: int, reply: str, action: Action, result: StepResult) -> Step:
-    return Step(
-        number,
-        reply,
-        action.thought,
-        action.command,
-        result.observation,
-        result.valid,
-        action.error,
-        action.repairs,
-    )
 
 
 def said(action: Action, reply: str, prompts: Prompts) -> str:

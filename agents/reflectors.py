@@ -2,57 +2,162 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Protocol
 
-from reflex_bench.agents.base import ENDED, Ask, Trajectory
-from reflex_bench.agents.messages import reflecting, transcript
-from reflex_bench.agents.react import said
-from reflex_bench.envs.base import Action, Prompts
-from reflex_bench.harness.errors import ReflexError
+from reflex_bench.agents.base import Ask, Limits, Reflection, Trajectory
+from reflex_bench.agents.messages import REFLECTION_REQUEST, reflecting
+from reflex_bench.agents.revising import AUDITING, Auditing, Draft, Revision, unwritten
+from reflex_bench.agents.structured import structured
+from reflex_bench.agents.transcripts import as_text, asked_about, error_class_of, history_block, shortened
+from reflex_bench.envs.base import Prompts
+from reflex_bench.harness.errors import unknown
+from reflex_bench.models.base import Message
+
+ATTEMPT_HEADER = "My last attempt, word for word:"
+LESSON_HEADER = "What I concluded from it:"
+NEWEST_ONLY = frozenset(("last_attempt", "last_attempt_and_reflexion"))
+"""Reflectors of whose texts the memory shows only the newest, as in the code of Reflexion's HotPotQA runs."""
 
 
 class Reflector(Protocol):
     """Turns a failed trial into something to remember."""
 
-    def __call__(self, failed: Trajectory, earlier: Sequence[str], prompts: Prompts, ask: Ask) -> str | None:
-        """The reflection, or None where nothing is to be remembered.
+    def __call__(
+        self,
+        failed: Trajectory,
+        earlier: Sequence[str],
+        prompts: Prompts,
+        ask: Ask,
+        history: Sequence[str] = (),
+    ) -> Reflection | None:
+        """The reflection; None where there is none to make.
 
         Args:
-            failed: a trial that did not succeed.
+            failed: a trial that did not pass, as its evaluator saw it (`reflex_bench.agents.evaluators.as_judged`).
             earlier: what is remembered of this task already, oldest first.
             prompts: the environment's texts.
             ask: the model in the role of reflector.
+            history: short summaries of earlier failures of the same error class.
+
+        Raises:
+            ReflexError: the trial succeeded; success is never reflected on.
         """
         ...
 
 
-def none(failed: Trajectory, earlier: Sequence[str], prompts: Prompts, ask: Ask) -> str | None:
+def none(
+    failed: Trajectory,
+    earlier: Sequence[str],
+    prompts: Prompts,
+    ask: Ask,
+    history: Sequence[str] = (),
+    *,
+    auditing: Auditing = AUDITING,
+) -> Reflection | None:
     """Remembers nothing: a failed task is simply tried again."""
     return None
 
 
-def reflexion(failed: Trajectory, earlier: Sequence[str], prompts: Prompts, ask: Ask) -> str | None:
+def last_attempt(
+    failed: Trajectory,
+    earlier: Sequence[str],
+    prompts: Prompts,
+    ask: Ask,
+    history: Sequence[str] = (),
+    *,
+    auditing: Auditing = AUDITING,
+) -> Reflection:
+    """Remembers the attempt itself, shortened (strategy `last_trial` in the code of Shinn et al., 2023).
+
+    No model is asked, and nothing audited: a record of what happened is no reflection.
+    """
+    text = f"{ATTEMPT_HEADER}\n{as_text(shortened(failed, prompts), prompts)}"
+    return Reflection(text, "last_attempt", None, error_class_of(failed), (), 0, True)
+
+
+def reflexion(
+    failed: Trajectory,
+    earlier: Sequence[str],
+    prompts: Prompts,
+    ask: Ask,
+    history: Sequence[str] = (),
+    *,
+    auditing: Auditing = AUDITING,
+) -> Reflection:
     """Asks the model what went wrong and what to do next time, in free text (Shinn et al., 2023, section 3).
 
     Raises:
         ReflexError: the trial succeeded; success is never reflected on.
     """
-    if failed.success:
-        raise ReflexError(f"asked to reflect on a success: {failed.task.id}, trial {failed.trial}")
-    text = as_text(failed, prompts)
-    reply = ask(reflecting(prompts, text, earlier), step=len(failed.steps) + 1)
-    return " ".join(reply.text.split()) or None
+    revision = Revision("reflexion", failed, earlier, prompts, auditing, REFLECTION_REQUEST)
+
+    def write(conversation: Sequence[Message]) -> Draft:
+        reply = ask(conversation, step=len(failed.steps) + 1).text
+        return Draft(" ".join(reply.split()), reply)
+
+    def question(told: Trajectory) -> Reflection:
+        system, user = reflecting(prompts, as_text(told, prompts), earlier)
+        request = history_block(history) + REFLECTION_REQUEST
+        user = Message(user.role, user.content.removesuffix(REFLECTION_REQUEST) + request)
+        return revision.run((system, user), write)
+
+    return asked_about(failed, prompts, question) or unwritten("reflexion", failed)
 
 
-def as_text(trajectory: Trajectory, prompts: Prompts) -> str:
-    """A finished trial as the text that a reflector reads, ending with how it ended."""
-    turns = [
-        (said(Action(step.thought, step.action), step.reply, prompts), step.observation)
-        for step in trajectory.steps
-    ]
-    ended = ENDED[trajectory.outcome].format(steps=len(trajectory.steps))
-    return transcript(trajectory.opening, turns, f"STATUS: FAILED ({ended})")
+def last_attempt_and_reflexion(
+    failed: Trajectory,
+    earlier: Sequence[str],
+    prompts: Prompts,
+    ask: Ask,
+    history: Sequence[str] = (),
+    *,
+    auditing: Auditing = AUDITING,
+) -> Reflection:
+    """Remembers the attempt and a reflection on it; where that is not kept, the attempt alone.
+
+    `audit` is that of the reflection; `kept` is True, as something is remembered in any case.
+    """
+    lessons = [text.rpartition(LESSON_HEADER)[2].strip() for text in earlier if LESSON_HEADER in text]
+    attempt = last_attempt(failed, earlier, prompts, ask).text
+    lesson = reflexion(failed, lessons, prompts, ask, history, auditing=auditing)
+    text = f"{attempt}\n{LESSON_HEADER} {lesson.text}" if lesson.kept else attempt
+    return replace(lesson, text=text, kind="last_attempt_and_reflexion", kept=True)
 
 
-REFLECTORS: dict[str, Reflector] = {"none": none, "reflexion": reflexion}
+KINDS: Mapping[str, Callable[..., Reflection | None]] = {
+    "none": none,
+    "last_attempt": last_attempt,
+    "reflexion": reflexion,
+    "last_attempt_and_reflexion": last_attempt_and_reflexion,
+    "structured": structured,
+}
+
+
+def build(name: str, limits: Limits, enforce: bool = True) -> Reflector:
+    """The reflector of a name.
+
+    Args:
+        name: a key of `KINDS`.
+        limits: those of a trial; no reflection may ask for more.
+        enforce: whether a reflection that fails the audit is asked for once more and then kept out, or only counted.
+
+    Raises:
+        UsageError: there is none of that name.
+    """
+    if name not in KINDS:
+        raise unknown("reflector", name, KINDS)
+    return partial(KINDS[name], auditing=Auditing(limits.max_steps, enforce))
+
+
+def _text(kind: str, failed: Trajectory, earlier: Sequence[str], prompts: Prompts, ask: Ask) -> str | None:
+    made = build(kind, Limits(failed.steps[-1].number if failed.steps else 1), enforce=False)(
+        failed, earlier, prompts, ask
+    )
+    return made.text if made and made.kept else None
+
+
+# For a chain that takes texts yet: nothing is kept out, nothing counted.
+REFLECTORS = {name: partial(_text, name) for name in ("none", "reflexion")}

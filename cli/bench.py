@@ -50,11 +50,25 @@ def bench(
     task_id: Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.")] = None,
     task_type: Annotated[str | None, typer.Option(help="Only tasks of this type.")] = None,
     engine: Annotated[str | None, typer.Option(help="ALFWorld: native or official.")] = None,
+    sample: Annotated[str | None, typer.Option(help="HotPotQA: reflexion-100 or react-500.")] = None,
+    corpus: Annotated[
+        str | None, typer.Option(help="HotPotQA: what is searched: split, question, file:PATH or wikipedia.")
+    ] = None,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="HotPotQA: wikipedia answers from its snapshot alone.")
+    ] = False,
+    profile: Annotated[
+        str | None, typer.Option(help="HotPotQA: wording of observations: reflex, react or reflexion.")
+    ] = None,
+    success: Annotated[str | None, typer.Option(help="HotPotQA: em, contains, or f1>=0.8.")] = None,
     max_steps: Annotated[
         int | None, typer.Option(help="Steps of one trial [default: the environment's].")
     ] = None,
     memory_size: Annotated[int | None, typer.Option(help="Reflections shown [default: 3].")] = None,
     parse: Annotated[str | None, typer.Option(help="strict or repair [default: repair].")] = None,
+    actions: Annotated[
+        str | None, typer.Option(help="text, or tools for native tool calls (HotPotQA) [default: text].")
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Of all sampling [default: 0].")] = None,
     share_first_trial: Annotated[
         bool | None,
@@ -93,6 +107,11 @@ def bench(
             "environment.task_ids": task_id or None,
             "environment.task_type": task_type,
             "environment.engine": engine,
+            "environment.sample": sample,
+            "environment.corpus": corpus,
+            "environment.offline": offline or None,
+            "environment.profile": profile,
+            "environment.success": success,
             "tasks": tasks,
             "trials": trials,
             "seed": seed,
@@ -104,6 +123,7 @@ def bench(
             "memory.size": memory_size,
             "limits.max_steps": max_steps,
             "limits.parse": parse,
+            "limits.actions": actions,
             "limits.max_workers": max_workers,
             "share_first_trial": share_first_trial,
         }
@@ -176,6 +196,7 @@ def check_models(plan: Plan) -> list[str]:
 def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int:
     """Runs what is owed, shows how it goes, and prints the table."""
     import signal
+    from dataclasses import asdict
 
     from reflex_bench.cli.live import Live
     from reflex_bench.cli.read import print_tables
@@ -192,7 +213,11 @@ def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int
             ended = Runner(plan, store, live).run()
         # What a server made a model change (a parameter that it refused) is only known now.
         models = {name: dict(model.settings()) for name, model in plan.models.items()}
-        store.set_status(ended.status, ended=now(), reason=ended.reason, models=models)
+        known = list(store.manifest.get("contamination", ()))
+        shown = [each for each in map(asdict, ended.overlaps) if each not in known]
+        store.set_status(
+            ended.status, ended=now(), reason=ended.reason, models=models, contamination=known + shown
+        )
     finally:
         store.close()
     print_tables(store.path, quiet)

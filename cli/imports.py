@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from reflex_bench.cli.places import Results, results_root, run_directory
+from reflex_bench.cli.places import Results, new_run, results_root
 
 commands = typer.Typer(help="Turn results that others have published into runs.", no_args_is_help=True)
 
@@ -52,7 +52,7 @@ def rows(
         str,
         typer.Option(
             "--map",
-            help="Which names hold what: task=id,success=score>=1,trial=attempt,arm=agent.name,type=kind.",
+            help="What is where: task=id,success=score>=1,trial=attempt,arm=agent.name,type=kind.",
         ),
     ],
     independent: Annotated[
@@ -66,8 +66,7 @@ def rows(
     from reflex_bench.harness.frame import read_run
     from reflex_bench.harness.mapped_rows import import_rows, read_map
 
-    path = run_directory(results, run_id or file.stem)
-    run = read_run(
-        import_rows(file, read_map(mapping), path, environment=environment, independent=independent)
-    )
+    path = new_run(results, run_id or file.stem, environment)
+    fields = read_map(mapping)
+    run = read_run(import_rows(file, fields, path, environment=environment, independent=independent))
     print(f"{run.path}: {run.tasks} tasks, {len(run.trials)} trials, arms {', '.join(run.arms)}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from reflex_bench.cli import bench, data, doctor, read, verify
+from reflex_bench.cli import bench, data, doctor, imports, read, rescore, verify
 from reflex_bench.harness.errors import ReflexError, UsageError
 
 app = typer.Typer(
@@ -18,7 +18,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (bench, read, verify, doctor):
+for module in (bench, read, verify, rescore, imports, doctor):
     module.register(app)
 app.add_typer(data.app, name="data")
 

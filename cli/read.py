@@ -32,6 +32,7 @@ def table(
         str,
         typer.Option("--style", "-s", help="pass-at-k, outcomes, react-table3, reflexion-curve or hotpotqa."),
     ] = "pass-at-k",
+    reference: Annotated[bool, typer.Option("--reference", help="Published results beside one's own.")] = False,
     results: Results = None,
 ) -> None:
     """Print a run as the pass@k table, or in the style of a paper's table."""
@@ -39,7 +40,7 @@ def table(
     from reflex_bench.harness.render import render
     from reflex_bench.harness.styles import styled_table
 
-    made = styled_table(read_run(run_path(run, results)), style)
+    made = styled_table(read_run(run_path(run, results)), style, reference)
     print(render(made, format, color=sys.stdout.isatty()), end="")
 
 

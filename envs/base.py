@@ -119,6 +119,8 @@ class Prompts:
         reflection_examples: (episode as text, reflection) pairs.
         stop: stop sequences for the actor's completions.
         thought_form, action_form: how a thought and an action are written in a turn, `{}` standing for the text.
+        act_instruction: instead of `instruction`, for an agent that does not think aloud; "" where there is none.
+        cot_instruction, cot_examples: for an agent that answers in one turn; "" where that makes no sense.
     """
 
     instruction: str
@@ -130,6 +132,9 @@ class Prompts:
     stop: tuple[str, ...] = ()
     thought_form: str = "Thought: {}"
     action_form: str = "Action: {}"
+    act_instruction: str = ""
+    cot_instruction: str = ""
+    cot_examples: tuple[Example, ...] = ()
 
 
 class Episode(Protocol):
@@ -171,8 +176,12 @@ class Environment(Protocol):
     feedback: str
     prompts: Prompts
 
-    def load(self, count: int | None = None) -> Split:
+    def load(self, count: int | None = None, seed: int = 0) -> Split:
         """The split, in the order of ids, or the `count` tasks that stand for it.
+
+        Args:
+            count: how many; None for all.
+            seed: of the draw, where the tasks that stand for the split are drawn.
 
         Raises:
             UsageError: the data is not there or not usable, or has fewer tasks; the message says what would be right.
@@ -185,6 +194,20 @@ class Environment(Protocol):
 
     def read_action(self, completion: str, policy: ParsePolicy) -> Action:
         """Finds the action in what a model wrote. Never raises."""
+        ...
+
+    def tools(self) -> tuple[Mapping[str, Any], ...]:
+        """Its actions as native tools of the chat completions API; none where it has only words."""
+        ...
+
+    def read_call(self, name: str, arguments: str, thought: str, extra: int) -> Action:
+        """The action of a native tool call. Never raises.
+
+        Args:
+            name, arguments: of the first call of a reply.
+            thought: the text beside it.
+            extra: how many further calls the reply held; they are not executed.
+        """
         ...
 
     def settings(self) -> Mapping[str, Any]:

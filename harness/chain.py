@@ -61,6 +61,7 @@ class Asking:
         call: which call of the run the next one is, but for number and step.
         sample: what the seeds of this trial are made from.
         limit: most calls.
+        tools: native tools that the model may call.
         stopping: once set, no further call is made.
     """
 
@@ -71,6 +72,7 @@ class Asking:
     sample: str
     limit: int
     stopping: threading.Event
+    tools: tuple[Mapping[str, Any], ...] = ()
     spent: Spent = field(default_factory=Spent)
 
     def __call__(self, messages: Sequence[Message], step: int, stop: Sequence[str] = ()) -> Reply:
@@ -79,7 +81,8 @@ class Asking:
             raise CallLimit(f"{self.limit} model calls")
         call = replace(self.call, number=self.spent.calls + 1, step=step)
         seed = derive_seed(self.sample, call.role, call.number)
-        request = Request(tuple(messages), self.role.temperature, self.role.max_tokens, tuple(stop), seed)
+        asked = self.role
+        request = Request(tuple(messages), asked.temperature, asked.max_tokens, tuple(stop), seed, self.tools)
 
         def ask() -> Reply:
             if self.stopping.is_set():
@@ -121,7 +124,7 @@ class Chain:
         Raises:
             RunStopped: no further call can be made.
         """
-        self._where, self._sample = Where(self.arm.name, self.task, 0, ""), ""
+        self._where, self._sample = Where(self.arm.name, self.task, 1, ""), ""
         self._shown: tuple[str, ...] = ()
         self._acting, self._reflecting = Spent(), Spent()
         self._started = time.perf_counter()
@@ -180,7 +183,9 @@ class Chain:
     def _asking(self, role: str, config: RoleConfig, limit: int) -> Asking:
         call = Call(self._where.attempt, 0, self.arm.name, self.task.id, self._where.trial, 0, role)
         complete = partial(self.complete, config.model)
-        return Asking(complete, config, self.journal, call, self._sample, limit, self.stopping)
+        native = role == "actor" and self.plan.limits.actions == "tools"
+        tools = self.plan.environment.tools() if native else ()
+        return Asking(complete, config, self.journal, call, self._sample, limit, self.stopping, tools)
 
 
 def _passed(trajectory: Trajectory) -> bool:

@@ -92,6 +92,8 @@ class LimitsConfig(Section):
     """Model calls of one trial, whatever the steps; None takes twice the steps."""
     cycles: Annotated[int, Field(ge=0)] = 3
     parse: Literal["strict", "repair"] = "repair"
+    actions: Literal["text", "tools"] = "text"
+    """Whether actions are written as text, or called as native tools of the chat API."""
     max_workers: Positive | None = None
     """Chains at a time; None takes 16 for a served model, and the cores for one that computes here."""
     max_connections: Positive = 64

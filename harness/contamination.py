@@ -1,7 +1,7 @@
 """Whether the worked examples of the prompts show tasks that are being evaluated.
 
-Both published few-shot sets do: the two examples of Reflexion's HotPotQA reflection prompt are among its 100 questions, and
-one example of its ALFWorld reflection prompt is a room and goal of the test split.
+Published ones do: both examples of Reflexion's HotPotQA reflection prompt are among its 100 questions, and one example
+of its ALFWorld reflection prompt is a room and goal of the test split.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from typing import Any
 
 from reflex_bench.envs.base import Prompts, Task
 
-_ROOM_AND_GOAL = re.compile(r"you are in the middle of a room\..*?your task is to: [^\n]*", re.DOTALL | re.IGNORECASE)
+_ROOM_AND_GOAL = re.compile(
+    r"you are in the middle of a room\..*?your task is to: [^\n]*", re.DOTALL | re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +40,8 @@ def overlaps(prompts: Prompts, tasks: Iterable[tuple[Task, str]]) -> tuple[Overl
 
     Args:
         prompts: of the environment.
-        tasks: each with the text that opens its episodes. Where that describes an ALFWorld room, the list of receptacles
-            and the task sentence are looked for; else `Task.text`, the question. White space and case do not count.
+        tasks: each with the text that opens its episodes. Where that describes an ALFWorld room, its receptacles and
+            the task sentence are looked for; else `Task.text`, the question. White space and case do not count.
     """
     shown = [(name, _folded(text)) for name, text in _texts(prompts)]
     found = []
@@ -65,7 +67,7 @@ def _texts(prompts: Prompts) -> Iterator[tuple[str, str]]:
     for kind, examples in prompts.examples.items():
         for number, example in enumerate(examples, 1):
             seen = "\n".join(text for turn in example.turns for text in turn)
-            yield f"examples[{kind}][{number}]", f"{seen}\n{example.closing}"
+            yield f"examples{f'[{kind}]' if kind else ''}[{number}]", f"{seen}\n{example.closing}"
     for number, (episode, _) in enumerate(prompts.reflection_examples, 1):
         yield f"reflection_examples[{number}]", episode
 

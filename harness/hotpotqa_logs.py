@@ -1,7 +1,7 @@
 """The text files in which the authors of Reflexion published their HotPotQA trials (noahshinn/reflexion).
 
-A file holds trials; a trial lists its agents by outcome; an agent is printed as its prompt and scratchpad, ending with the
-gold answer. What stands around the attempt differs between agents and strategies:
+A file holds trials; a trial lists its agents by outcome; an agent is printed as its prompt and scratchpad and ends with
+the gold answer. What stands around the attempt differs between agents and strategies:
 
 1. question, attempt, then `Reflections:` and what earlier trials left behind (CoT with `last_trial` or `reflexion`);
 2. the last trial up to `(END PREVIOUS TRIAL)`, a reflection, and only then question and attempt (CoT with
@@ -94,7 +94,9 @@ def read_log(file: Path) -> tuple[LoggedTrial, ...]:
     text = file.read_text(encoding="utf-8").replace("\r\n", "\n")
     before, *parts = _TRIAL.split(text)
     if not parts or before.strip():
-        raise UsageError(f"{file}: no log of the Reflexion authors: it must begin with BEGIN TRIAL and a summary")
+        raise UsageError(
+            f"{file}: no log of the Reflexion authors; one begins with BEGIN TRIAL and a summary"
+        )
     trials = []
     for at in range(0, len(parts), 5):
         number, correct, incorrect, halted, body = parts[at : at + 5]

@@ -18,7 +18,8 @@ from reflex_bench.harness.hotpotqa_logs import LoggedTrial, Record
 from reflex_bench.harness.imports import imported_row
 
 _REFLECTION_EXAMPLES = ("The Rome Protocols were signed by", "Kam Heskin")
-"""Words of the two questions that the original reflection prompt (`REFLECTIONS` in `hotpotqa_runs/prompts.py`) shows."""
+"""Words of the two questions in the original reflection prompt (`REFLECTIONS` in `hotpotqa_runs/prompts.py`)."""
+_NOTE = "Published logs: model and temperature are those of run parameters stored in the repository, not of the logs."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +68,18 @@ def identities(texts: Iterable[str], file: Path | None) -> Questions:
         UsageError: the file is not readable or lacks a question.
     """
     folded = {_fold(text) for text in texts}
-    note = "Published logs: model and temperature are those of the run parameters stored in the repository, not of the logs."
     if file is None:
         digests = {text: hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest() for text in folded}
-        return Questions(
-            {text: Task(f"q-{digest[:12]}", "", text, digest) for text, digest in digests.items()}, (note,)
-        )
+        named = {text: Task(f"q-{digest[:12]}", "", text, digest) for text, digest in digests.items()}
+        return Questions(named, (_NOTE,))
     from reflex_bench.envs.hotpotqa import splits
 
     tasks = {task.text: task for task in splits.file(file).tasks}
     for text in sorted(folded - tasks.keys()):
-        raise UsageError(f"{file}: lacks the question {text!r} of the logs; the HotPotQA development set has it")
-    return Questions({text: tasks[text] for text in folded}, (note,))
+        raise UsageError(
+            f"{file}: lacks the question {text!r} of the logs; the HotPotQA development set has it"
+        )
+    return Questions({text: tasks[text] for text in folded}, (_NOTE,))
 
 
 def rows_of_arm(arm: str, trials: Sequence[LoggedTrial], known: Questions) -> Iterable[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,17 @@ def imported_row(
 
 def imported_arm(trials: int, **known: Any) -> dict[str, Any]:
     """The settings of an arm; `not recorded` where nothing is known."""
-    names = ("agent", "model", "temperature", "reflector", "memory", "evaluator", "feedback", "max_steps", "parse")
+    names = (
+        "agent",
+        "model",
+        "temperature",
+        "reflector",
+        "memory",
+        "evaluator",
+        "feedback",
+        "max_steps",
+        "parse",
+    )
     return {**dict.fromkeys(names, NOT_RECORDED), **known, "trials": trials}
 
 
@@ -140,6 +151,6 @@ def checked_arm_name(name: str, where: str) -> str:
     Raises:
         UsageError: it holds a path separator or the like.
     """
-    if not name or name.startswith(".") or len(name) > 100 or not all(mark.isalnum() or mark in "._+@=: -" for mark in name):
+    if name.startswith(".") or not re.fullmatch(r"[\w.+@=: -]{1,100}", name):
         raise UsageError(f"{where}: {name!r} cannot be the name of an arm; letters, digits and ._+@=:- can")
     return name

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reflex_bench.harness.errors import RunStopped, UsageError
-from reflex_bench.models.base import Reply, Usage
+from reflex_bench.models.base import Reply, ToolCall, Usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +137,8 @@ class Journal:
             "model": reply.model,
             "server": reply.server,
         }
+        if reply.calls:
+            row["reply"]["calls"] = [asdict(native) for native in reply.calls]
         row["usage"] = asdict(reply.usage)
         row["cost"] = reply.cost
         row["seconds"] = round(reply.seconds, 4)
@@ -153,8 +155,14 @@ def _recorded(path: Path, tasks: Collection[str]) -> Iterator[tuple[tuple[str, s
     for row in read_lines(path):
         if row["task"] in tasks:
             key = (row["attempt"], row["role"], row["call"], row["request"])
-            usage = Usage(**row["usage"])
-            yield key, Reply(usage=usage, cost=row["cost"], seconds=row["seconds"], **row["reply"])
+            yield key, recorded_reply(row)
+
+
+def recorded_reply(row: dict[str, Any]) -> Reply:
+    """The reply that a line of `calls.jsonl` was made from."""
+    said = dict(row["reply"])
+    calls = tuple(ToolCall(**native) for native in said.pop("calls", ()))
+    return Reply(usage=Usage(**row["usage"]), cost=row["cost"], seconds=row["seconds"], calls=calls, **said)
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -51,7 +51,9 @@ def read_map(text: str) -> dict[str, str]:
     for part in text.split(","):
         name, equals, path = (piece.strip() for piece in part.partition("="))
         if not equals or not path:
-            raise UsageError(f"--map: {part.strip()!r} is not FIELD=NAME, as in task=id,success=solved,trial=attempt,arm=agent")
+            raise UsageError(
+                f"--map: {part.strip()!r} is not FIELD=NAME, as in task=id,success=solved,trial=attempt"
+            )
         if name not in FIELDS:
             raise unknown("field in --map", name, FIELDS)
         found[name] = path
@@ -62,7 +64,12 @@ def read_map(text: str) -> dict[str, str]:
 
 
 def import_rows(
-    file: Path, mapping: Mapping[str, str], path: Path, *, environment: str = "other", independent: bool = False
+    file: Path,
+    mapping: Mapping[str, str],
+    path: Path,
+    *,
+    environment: str = "other",
+    independent: bool = False,
 ) -> Path:
     """Writes a run directory from a JSON-lines file.
 
@@ -141,6 +148,8 @@ def _mapped(row: Any, mapping: Mapping[str, str], number: int, where: str, stem:
 
 
 def _found(row: Any, path: str, where: str) -> Any:
+    if isinstance(row, dict) and path in row:
+        return row[path]
     value = row
     for name in path.split("."):
         if not isinstance(value, dict) or name not in value:
@@ -173,8 +182,8 @@ def _check(file: Path, lines: Iterable[Mapped], independent: bool) -> None:
         same = last is not None and (last.arm, last.task) == (line.arm, line.task)
         if last is not None and same and last.trial == line.trial:
             raise UsageError(
-                f"{file}, lines {last.line} and {line.line}: two results for arm {line.arm!r}, task {line.task!r}, trial "
-                f"{line.trial}; name the field that tells them apart with --map trial=…"
+                f"{file}, lines {last.line} and {line.line}: two results for arm {line.arm!r}, task {line.task!r}, "
+                f"trial {line.trial}; name the field that tells them apart with --map trial=…"
             )
         if last is not None and same and last.success and not independent:
             raise UsageError(

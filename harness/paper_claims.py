@@ -46,7 +46,10 @@ def _last(run: Run, arm: str) -> int:
 
 CLAIMS = (
     Claim(
-        "ALFWorld: 130 of 134 tasks are solved in 12 trials", 130, ALFWORLD, lambda run: _solved(run, "reflexion", 12)
+        "ALFWorld: 130 of 134 tasks are solved in 12 trials",
+        130,
+        ALFWORLD,
+        lambda run: _solved(run, "reflexion", 12),
     ),
     Claim(
         "ALFWorld: ReAct alone gains nothing between trials 6 and 7 (0 more tasks)",
@@ -80,7 +83,9 @@ CLAIMS = (
         "HotPotQA, CoT with gold context: a reflection adds 8 points to the last trial in memory",
         8,
         GOLD,
-        lambda run: 100 * (_solved(run, "last_trial_and_reflexion", 5) - _solved(run, "last_trial", 5)) / run.tasks,
+        lambda run: (
+            100 * (_solved(run, "last_trial_and_reflexion", 5) - _solved(run, "last_trial", 5)) / run.tasks
+        ),
         "{:g} points",
     ),
     Claim(
@@ -130,9 +135,8 @@ def claims_table(runs: Iterable[Run]) -> Table:
         equal = None if value is None else round(value) == claim.value
         lines.append({"statement": claim.says, "paper": claim.value, "logs": value, "equal": equal})
         verdict = "cannot be told" if equal is None else "equal" if equal else "not equal"
-        rows.append(
-            (Cell(claim.says), Cell("–" if value is None else claim.shown.format(value)), Cell(verdict, strong=equal is False))
-        )
+        shown = "–" if value is None else claim.shown.format(value)
+        rows.append((Cell(claim.says), Cell(shown), Cell(verdict, strong=equal is False)))
     title = "Statements of the Reflexion paper (arXiv:2303.11366v4) and the published logs"
     notes = ("The logs cannot be the runs of table 5, and hold none with gpt-3.5-turbo or gpt-4.",)
     return Table(title, pd.DataFrame(lines), (Grid("", ("Statement", "Logs", ""), tuple(rows)),), notes)

@@ -11,7 +11,9 @@ from importlib.metadata import entry_points
 from typing import Any, cast
 
 from reflex_bench.agents import messages
+from reflex_bench.agents.act import act
 from reflex_bench.agents.base import Agent, Limits
+from reflex_bench.agents.cot import cot, cot_gold
 from reflex_bench.agents.react import react
 from reflex_bench.agents.reflectors import REFLECTORS, Reflector
 from reflex_bench.envs.base import Environment, Split
@@ -21,7 +23,7 @@ from reflex_bench.models.base import Model
 from reflex_bench.models.prices import Prices
 from reflex_bench.models.registry import ModelOptions, open_model
 
-AGENTS: dict[str, Agent] = {"react": react}
+AGENTS: dict[str, Agent] = {"react": react, "act": act, "cot": cot, "cot-gold": cot_gold}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,10 @@ class Arm:
         return fingerprint({key: self.settings[key] for key in mine})
 
 
-SHARED_SETTINGS = ("max_steps", "max_calls", "cycles", "parse", "prompt_hash", "api", "environment")
+NEEDS = {"act": "act_instruction", "cot": "cot_instruction", "cot-gold": "cot_instruction"}
+"""What an agent needs of an environment's prompts."""
+
+SHARED_SETTINGS = ("max_steps", "max_calls", "cycles", "parse", "actions", "prompt_hash", "api", "environment")
 """Settings that bear on how a trial goes and are the run's, not an arm's."""
 
 
@@ -107,13 +112,16 @@ def make_plan(config: Config) -> Plan:
     """
     environment = open_environment(config.environment)
     try:
-        split = environment.load(config.tasks)
+        split = environment.load(config.tasks, config.seed)
+        if config.limits.actions == "tools" and not environment.tools():
+            raise UsageError(f"actions=tools: {environment.name} has no native tools; use actions=text")
         if not split.tasks:
             raise UsageError(f"split {split.name!r} has no task that fits the selection")
         limits = Limits(
             max_steps=config.limits.max_steps or environment.max_steps,
             cycles=config.limits.cycles,
             parse=config.limits.parse,
+            actions=config.limits.actions,
         )
         max_calls = config.limits.max_calls or 2 * limits.max_steps
         arms = tuple(
@@ -171,16 +179,19 @@ def _arm(
         "max_calls": max_calls,
         "cycles": limits.cycles,
         "parse": limits.parse,
+        "actions": limits.actions,
         "prompt_hash": prompt_hash(environment),
         "api": config.endpoint.api,
         "environment": dict(environment.settings()),
         "trials": config.trials,
     }
     settings["settings_hash"] = fingerprint(settings)
-    return Arm(name, _agent(arm.agent), REFLECTORS[arm.reflector], actor, reflecting, memory, settings)
+    return Arm(name, _agent(arm.agent, environment), REFLECTORS[arm.reflector], actor, reflecting, memory, settings)
 
 
-def _agent(name: str) -> Agent:
+def _agent(name: str, environment: Environment) -> Agent:
+    if name in NEEDS and not getattr(environment.prompts, NEEDS[name]):
+        raise UsageError(f"agent {name!r} makes no sense for {environment.name}: it has no prompt for it")
     if name in AGENTS:
         return AGENTS[name]
     plugins = {point.name: point for point in entry_points(group="reflex_bench.agents")}

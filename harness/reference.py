@@ -15,10 +15,18 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from reflex_bench.harness.errors import UsageError
 
 Metric = Literal["success", "em", "curve"]
-Percent = Annotated[float, Field(ge=0, le=100)]
+# Whole numbers stay whole: 45 and 45.0 are printed as their authors printed them.
+Percent = Annotated[int | float, Field(ge=0, le=100)]
 Count = Annotated[int, Field(ge=1)]
 
-ALFWORLD_TYPES: Mapping[str, int] = {"put": 24, "clean": 31, "heat": 23, "cool": 21, "examine": 18, "puttwo": 17}
+ALFWORLD_TYPES: Mapping[str, int] = {
+    "put": 24,
+    "clean": 31,
+    "heat": 23,
+    "cool": 21,
+    "examine": 18,
+    "puttwo": 17,
+}
 """Tasks of every type in ALFWorld's `valid_unseen` (Shridhar et al., 2021): 134 together."""
 
 _VALUES = frozenset({*ALFWORLD_TYPES, "all", "progress"})
@@ -77,7 +85,12 @@ class ReferenceRow(BaseModel):
     def _possible(self) -> ReferenceRow:
         if self.metric == "curve":
             most = 100 if self.unit == "percent" else self.n
-            if not self.curve or list(self.curve) != sorted(self.curve) or most is None or self.curve[-1] > most:
+            if (
+                not self.curve
+                or list(self.curve) != sorted(self.curve)
+                or most is None
+                or self.curve[-1] > most
+            ):
                 raise ValueError("a curve must rise, and end at no more than all tasks")
             if self.trials != len(self.curve):
                 raise ValueError(f"{len(self.curve)} points of a curve, but {self.trials} trials")
@@ -90,14 +103,22 @@ class ReferenceRow(BaseModel):
     @property
     def percentages(self) -> tuple[float, ...]:
         """The curve in percent of the tasks."""
-        return self.curve if self.unit == "percent" else tuple(100 * solved / (self.n or 1) for solved in self.curve)
+        return (
+            self.curve
+            if self.unit == "percent"
+            else tuple(100 * solved / (self.n or 1) for solved in self.curve)
+        )
 
     def implied_total(self) -> float | None:
         """The percentage that the type cells come to over the 134 games of `valid_unseen`; None without all cells."""
         games = sum(ALFWORLD_TYPES.values())
         if self.n != games or not self.values.keys() >= ALFWORLD_TYPES.keys():
             return None
-        return 100 * sum(round(self.values[kind] * count / 100) for kind, count in ALFWORLD_TYPES.items()) / games
+        return (
+            100
+            * sum(round(self.values[kind] * count / 100) for kind, count in ALFWORLD_TYPES.items())
+            / games
+        )
 
     @property
     def reconciles(self) -> bool:
@@ -107,21 +128,24 @@ class ReferenceRow(BaseModel):
 
 
 def reference_rows(environment: str, metric: Metric) -> tuple[ReferenceRow, ...]:
-    """The published results of one environment by one metric, in the order of the files.
+    """The published results of one environment by one metric, oldest source first.
 
     Args:
         environment: `alfworld` or `hotpotqa`; others have none.
         metric: `success`, `em` or `curve`.
     """
     folder = files("reflex_bench.configs").joinpath("reference")
-    found = sorted((file for file in folder.iterdir() if file.name.endswith(".yaml")), key=lambda file: file.name)
+    found = sorted(
+        (file for file in folder.iterdir() if file.name.endswith(".yaml")), key=lambda file: file.name
+    )
     rows = [row for file in found for row in read_reference(file.read_text(encoding="utf-8"), file.name)]
+    rows.sort(key=lambda row: row.published)
     return tuple(row for row in rows if (row.environment, row.metric) == (environment, metric))
 
 
 def read_reference(text: str, name: str) -> tuple[ReferenceRow, ...]:
-    """The rows of one file: `source`, `published`, `availability` by model, and `tables`, whose rows need not repeat what
-    their table says.
+    """The rows of one file: `source`, `published`, `availability` by model, and `tables`; what a table or the file says
+    for all of its rows need not be repeated.
 
     Args:
         text: YAML.
@@ -140,7 +164,8 @@ def read_reference(text: str, name: str) -> tuple[ReferenceRow, ...]:
             for row in table["rows"]
         ]
         return tuple(
-            ReferenceRow.model_validate({"availability": withdrawn.get(row.get("model")), **row}) for row in merged
+            ReferenceRow.model_validate({"availability": withdrawn.get(row.get("model")), **row})
+            for row in merged
         )
     except ValidationError as error:
         first = error.errors()[0]

@@ -1,8 +1,8 @@
 """The result files that the authors of Reflexion published (Shinn et al., 2023; noahshinn/reflexion), as runs.
 
-ALFWorld: one JSON file a trial with the state of every game after it. HotPotQA: text, see `hotpotqa_logs`. Neither names
-its tasks by official ids; ALFWorld's games stay `env_<n>`, questions are called after the sha256 of their text unless a
-question file tells their ids.
+ALFWorld: one JSON file a trial with the state of every game after it. HotPotQA: text, see `hotpotqa_logs`. Neither has
+official ids of its tasks: ALFWorld's games stay `env_<n>`, and questions are called after the sha256 of their text
+unless a question file tells their ids.
 """
 
 from __future__ import annotations
@@ -33,6 +33,18 @@ STRATEGIES: Mapping[str, Mapping[str, Any]] = {
 
 _ALFWORLD_FILE = re.compile(r"env_results_trial_(\d+)\.json")
 _ALFWORLD_ARMS = {"base_run_logs": "base", "reflexion_run_logs": "reflexion"}
+# `alfworld_runs/alfworld_trial.py` shows the last three.
+_ALFWORLD_MEMORY: Mapping[str, Mapping[str, Any]] = {
+    "base": STRATEGIES["base"],
+    "reflexion": {"reflector": "reflexion", "memory": "sliding", "memory_size": 3},
+}
+_ALFWORLD_NOTES = (
+    "Published logs: verdicts and reflections only. The files do not name the model (the paper: GPT-3), the step cap, "
+    "or the games' ids and types.",
+    "The base files hold reflections of trials 1 to 4, too; whether they were shown to it cannot be told.",
+    "One reflection example of the original prompt shows a room and goal of this split; without ids its games cannot "
+    "be named.",
+)
 # Folder -> name of the run, agent, step cap, where its pages come from.
 _AGENTS = {
     ("CoT", "no_context"): ("cot", "CoT", 1, "none"),
@@ -55,8 +67,8 @@ def import_reflexion_logs(directory: Path, results: Path, questions: Path | None
     Args:
         directory: a checkout of the repository, or the folders `alfworld_runs` and `hotpotqa_runs` of one.
         results: where the runs go.
-        questions: an official HotPotQA file that has the questions; tasks then have its ids, and the runs can be compared
-            with runs on those.
+        questions: an official HotPotQA file that has the questions; tasks then have its ids, and the runs can be
+            compared with runs on those.
 
     Raises:
         UsageError: no such files are there, or they contradict themselves.
@@ -75,39 +87,35 @@ def _import_alfworld(directory: Path, results: Path) -> Iterable[Path]:
     for file in sorted(directory.rglob("env_results_trial_*.json")):
         number, arm = _ALFWORLD_FILE.fullmatch(file.name), _ALFWORLD_ARMS.get(file.parent.name)
         if number and arm and files.setdefault(arm, {}).setdefault(int(number[1]) + 1, file) != file:
-            raise UsageError(f"{file}: trial {number[0]} of {arm} is there twice; name one copy of the repository")
+            raise UsageError(
+                f"{file}: trial {number[0]} of {arm} is there twice; name one copy of the repository"
+            )
     if not files:
         return
     rows: list[dict[str, Any]] = []
     for arm, trials in files.items():
         if sorted(trials) != list(range(1, len(trials) + 1)):
-            raise UsageError(f"{directory}: trials of ALFWorld's {arm} arm are missing between the first and the last")
+            raise UsageError(
+                f"{directory}: a trial of ALFWorld's {arm} arm is missing between first and last"
+            )
         rows += _alfworld_rows(arm, [_states(trials[number]) for number in sorted(trials)])
     if len(files) == 2 and len({file_hash(trials[1]) for trials in files.values()}) == 1:
         for row in rows:
             if row["trial"] == 1:
                 row["attempt"] = f"base+reflexion/{row['task']}/1"
-    memories = {"base": STRATEGIES["base"], "reflexion": {"reflector": "reflexion", "memory": "sliding", "memory_size": 3}}
+    known = {"agent": "ReAct", "evaluator": "environment", "feedback": "environment"}
     yield write_import(
         results / "reflexion-alfworld",
         rows,
         arms={
-            arm: imported_arm(
-                len(trials), agent="ReAct", evaluator="environment", feedback="environment", **memories[arm]
-            )
+            arm: imported_arm(len(trials), **known, **_ALFWORLD_MEMORY[arm])
             for arm, trials in sorted(files.items())
         },
         environment={"name": "alfworld", "feedback": "environment", "settings": {}},
         split={
             "name": "valid_unseen",
             "task_ids": {row["task"] for row in rows},
-            "notes": [
-                "Published logs: verdicts and reflections only. The files do not name the model (the paper: GPT-3), the "
-                "games' ids and types, or the step cap.",
-                "The base files hold reflections of trials 1 to 4, too; whether they were shown to it cannot be told.",
-                "One reflection example of the original prompt shows a room and goal of this split; without ids the "
-                "games cannot be named.",
-            ],
+            "notes": list(_ALFWORLD_NOTES),
         },
         source=_source(directory, [file for trials in files.values() for file in trials.values()]),
     )
@@ -129,7 +137,9 @@ def _states(file: Path) -> dict[str, _State]:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
-        raise UsageError(f"{file}: not a result file of the Reflexion authors: {place}: {first['msg']}") from None
+        raise UsageError(
+            f"{file}: not a result file of the Reflexion authors: {place}: {first['msg']}"
+        ) from None
     states = {game.name: _State(game.is_success, tuple(game.memory)) for game in games}
     if len(states) != len(games):
         raise UsageError(f"{file}: a game is there twice")
@@ -145,11 +155,16 @@ def _alfworld_rows(arm: str, trials: Sequence[Mapping[str, _State]]) -> Iterable
                 continue
             if solved:
                 if not after.solved:
-                    raise UsageError(f"ALFWorld's {arm} arm: {task} was solved before trial {trial} and is not after it")
+                    raise UsageError(
+                        f"ALFWorld's {arm} arm: {task} was solved before trial {trial}, not after it"
+                    )
                 continue
             solved = after.solved
             reflected = len(after.memory) > len(before.memory)
-            known: dict[str, Any] = {"reflected": reflected, "reflection": after.memory[-1] if reflected else None}
+            known: dict[str, Any] = {
+                "reflected": reflected,
+                "reflection": after.memory[-1] if reflected else None,
+            }
             if arm == "reflexion":
                 known |= {"memory": list(before.memory[-3:]), "memory_shown": len(before.memory[-3:])}
             yield imported_row(arm, task, trial, solved, known)
@@ -201,7 +216,9 @@ def _merged(folder: Path) -> tuple[LoggedTrial, ...]:
     for file in sorted(folder.glob("*_trials*.txt")):
         for trial in read_log(file):
             if trials.setdefault(trial.number, trial) != trial:
-                raise UsageError(f"{file}: its trial {trial.number} is not that of another file in the folder")
+                raise UsageError(
+                    f"{file}: its trial {trial.number} is not that of another file in the folder"
+                )
     if sorted(trials) != list(range(1, len(trials) + 1)):
         raise UsageError(f"{folder}: trials are missing between the first and the last")
     return tuple(trials[number] for number in sorted(trials))

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.chain import Chain, Shared
+from reflex_bench.harness.contamination import Overlap, overlaps
 from reflex_bench.harness.errors import RunStopped
 from reflex_bench.harness.plan import Arm, Plan
 from reflex_bench.harness.store import Store
@@ -41,11 +42,13 @@ class Ended:
         status: `complete`, `stopped` (no call could succeed any more) or `interrupted`.
         reason: one line, for a run that did not complete.
         errors: trials of this process that ended in errors.
+        overlaps: tasks that were attempted in this process and stand in the prompts' examples.
     """
 
     status: str
     reason: str
     errors: int
+    overlaps: tuple[Overlap, ...]
 
 
 class Runner:
@@ -66,6 +69,8 @@ class Runner:
         self._shared: dict[str, Shared] = {}
         self._reason = ""
         self._errors = self._errors_in_a_row = 0
+        self._tasks = {task.id: task for task in plan.split.tasks}
+        self._overlaps: dict[Overlap, None] = {}
 
     def run(self) -> Ended:
         """Runs every chain that is owed; returns when all are done or the run cannot go on."""
@@ -92,7 +97,7 @@ class Runner:
         if not self._reason:
             self._store.sort()
         status = "interrupted" if interrupted else "stopped" if self._reason else "complete"
-        return Ended(status, self._reason, self._errors)
+        return Ended(status, self._reason, self._errors, tuple(self._overlaps))
 
     def _owe(self, arm: Arm, task: Task) -> None:
         if task.id not in self._shared:
@@ -142,6 +147,9 @@ class Runner:
         self._progress.trial(row)
         if row["outcome"] != "error":
             self._errors_in_a_row = 0
+            if row["trial"] == 1:
+                opened = (self._tasks[row["task"]], row["opening"])
+                self._overlaps |= dict.fromkeys(overlaps(self._plan.environment.prompts, [opened]))
             return
         with self._guard:
             self._errors += 1

@@ -100,7 +100,8 @@ def _wrapped(style: str, label: str, text: str, width: int) -> Iterator[tuple[st
         line
         for paragraph in text.splitlines() or [""]
         # What a model or a page wrote must not steer the reader's terminal.
-        for line in textwrap.wrap(plain(paragraph), max(20, width - len(label)), break_on_hyphens=False) or [""]
+        for line in textwrap.wrap(plain(paragraph), max(20, width - len(label)), break_on_hyphens=False)
+        or [""]
     ]
     for number, line in enumerate(lines):
         yield style, (label if number == 0 else " " * len(label)) + line

@@ -29,13 +29,14 @@ REACT_COLUMNS = {
 """ALFWorld's task types under the headings of ReAct (Yao et al., ICLR 2023), table 3, in its order."""
 
 
-def styled_table(run: Run, style: str = "pass-at-k") -> Table:
+def styled_table(run: Run, style: str = "pass-at-k", reference: bool = False) -> Table:
     """A run in the layout of a paper.
 
     Args:
         run: the run.
         style: `pass-at-k` (the project's own), `outcomes`, `react-table3` (ALFWorld by task type), `reflexion-curve`
             (solved within t trials) or `hotpotqa` (EM, F1, pages, steps, tokens).
+        reference: with published results as one more block, marked where they are not comparable.
 
     Raises:
         UsageError: there is no such style, or the run lacks what it shows.
@@ -49,7 +50,12 @@ def styled_table(run: Run, style: str = "pass-at-k") -> Table:
     }
     if style not in styles:
         raise unknown("table style", style, styles)
-    return styles[style](run)
+    made = styles[style](run)
+    if not reference:
+        return made
+    from reflex_bench.harness.reference_grid import with_reference
+
+    return with_reference(run, made, style, REACT_COLUMNS)
 
 
 def react_table3(run: Run) -> Table:

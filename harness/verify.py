@@ -98,7 +98,7 @@ def _replays(
     rows: list[dict[str, Any]],
     told: Callable[[int, int], None],
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    split = official.load(manifest["config"]["tasks"])
+    split = official.load(manifest["config"]["tasks"], manifest["seed"])
     if split.fingerprint != manifest["split"]["fingerprint"]:
         raise UsageError(f"the tasks of split {manifest['split']['name']!r} have changed since this run")
     tasks = {task.id: task for task in split.tasks}

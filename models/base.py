@@ -18,6 +18,14 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A native tool call, as it came: the arguments are JSON text that nobody has checked."""
+
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """Everything that decides a reply.
 
@@ -27,6 +35,7 @@ class Request:
         max_tokens: most tokens the reply may have.
         stop: sequences at which generation ends.
         seed: differs for every (arm, task, trial, step), so that k samples are k samples; a server may ignore it.
+        tools: definitions of native tools in the form of the chat completions API.
     """
 
     messages: tuple[Message, ...]
@@ -34,6 +43,7 @@ class Request:
     max_tokens: int = 512
     stop: tuple[str, ...] = ()
     seed: int | None = None
+    tools: tuple[Mapping[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +67,7 @@ class Reply:
         seconds: wall time of the call, retries included.
         model: the name the server answered with (a snapshot name may be more exact than what was asked for).
         server: `system_fingerprint` or what else names the server, "" where unknown.
+        calls: native tool calls, in order.
     """
 
     text: str
@@ -66,6 +77,7 @@ class Reply:
     seconds: float = 0.0
     model: str = ""
     server: str = ""
+    calls: tuple[ToolCall, ...] = ()
 
 
 class Model(Protocol):

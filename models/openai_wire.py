@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reflex_bench.harness.errors import ModelError
-from reflex_bench.models.base import Message, Reply, Request, Usage
+from reflex_bench.models.base import Message, Reply, Request, ToolCall, Usage
 from reflex_bench.models.openai_faults import complaint_in, one_line
 from reflex_bench.models.registry import Api
 
@@ -45,6 +45,8 @@ def body(name: str, api: Api, request: Request, changed: Mapping[str, str | None
     content["max_tokens"] = request.max_tokens
     if stop := stops(api, request):
         content["stop"] = list(stop[:MAX_STOPS])
+    if request.tools and api == "chat":
+        content["tools"] = list(request.tools)
     if request.seed is not None:
         content["seed"] = request.seed % SEED_RANGE
     for old, new in changed.items():
@@ -114,6 +116,7 @@ def read(content: bytes, api: Api, stop: Sequence[str]) -> Reply:
         finish=finish if cut is None else "stop",
         model=_name(data.get("model")),
         server=_name(data.get("system_fingerprint")),
+        calls=_calls(choice),
     )
 
 
@@ -153,6 +156,18 @@ def _text(choice: dict[str, Any], api: Api) -> str:
         raise ModelError(f"the reply's {key} is no text", kind="malformed")
     # Half a surrogate pair is legal JSON, and nothing that could be written to a file.
     return content.encode("utf-8", "replace").decode("utf-8")
+
+
+def _calls(choice: dict[str, Any]) -> tuple[ToolCall, ...]:
+    """The native tool calls of a reply; what has no name is none."""
+    message = choice.get("message")
+    listed = message.get("tool_calls") if isinstance(message, dict) else None
+    functions = [call.get("function") for call in listed or () if isinstance(call, dict)]
+    return tuple(
+        ToolCall(_name(function["name"]), str(function.get("arguments") or ""))
+        for function in functions
+        if isinstance(function, dict) and isinstance(function.get("name"), str)
+    )
 
 
 def _usage(usage: object) -> Usage:

@@ -10,12 +10,19 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from reflex_bench.harness.errors import ModelError, UsageError
-from reflex_bench.models.base import Reply, Request, Usage
+from reflex_bench.models.base import Reply, Request, ToolCall, Usage
 from reflex_bench.models.hashing import request_hash
 from reflex_bench.models.registry import ModelOptions
 
 JOURNAL = "calls.jsonl"
 RECORD = "run.json"
+
+
+class _ToolCall(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    name: str
+    arguments: str
 
 
 class _Reply(BaseModel):
@@ -25,6 +32,7 @@ class _Reply(BaseModel):
     finish: str = ""
     model: str = ""
     server: str = ""
+    calls: tuple[_ToolCall, ...] = ()
 
 
 class _Usage(BaseModel):
@@ -56,6 +64,7 @@ class _Call(BaseModel):
             seconds=self.seconds,
             model=reply.model,
             server=reply.server,
+            calls=tuple(ToolCall(call.name, call.arguments) for call in reply.calls),
         )
 
 

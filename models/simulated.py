@@ -16,10 +16,16 @@ from random import Random
 from typing import Any
 
 from reflex_bench.agents.messages import EARLIER_REFLECTIONS, MEMORY_HEADER, REFLECTION_REQUEST, TASK_HEADER
+from reflex_bench.agents.transcripts import HISTORY_HEADER
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.models import simulated_household as household
 from reflex_bench.models import simulated_household_notes as notes
 from reflex_bench.models import simulated_household_view as view
+from reflex_bench.models import simulated_judge as judge
+from reflex_bench.models import simulated_questions as questions
+from reflex_bench.models import simulated_questions_notes as question_notes
+from reflex_bench.models import simulated_questions_review as question_review
+from reflex_bench.models import simulated_questions_view as question_view
 from reflex_bench.models.base import Message, Model, Reply, Request, Usage
 from reflex_bench.models.registry import ModelOptions
 
@@ -94,8 +100,15 @@ def estimate(text: str) -> int:
 def answer(request: Request) -> str:
     """The text of the reply, from the messages, the temperature and the seed alone."""
     last = request.messages[-1].content.rstrip() if request.messages else ""
+    asked = judge.question(request.messages)
+    if asked:
+        again = sum(message.role == "user" for message in request.messages) > 1
+        rng = _dice(request, asked, str(len(request.messages)))
+        return judge.reply(asked, again, lambda prompt: _reflection(prompt, request), rng)
     if last.endswith(REFLECTION_REQUEST):
-        return _reflection(last, request)
+        # Asked once more, the attempt stands in the first question.
+        told = [message.content.rstrip() for message in request.messages if TASK_HEADER in message.content]
+        return _reflection(told[0] if told else last, request)
     for position in range(len(request.messages) - 1, -1, -1):
         message = request.messages[position]
         if message.role == "user" and TASK_HEADER in message.content:
@@ -106,22 +119,42 @@ def answer(request: Request) -> str:
 
 
 def _turn(opening: str, memory: str, turns: Sequence[Message], request: Request) -> str:
-    if not view.is_household(opening):
+    asked = question_view.is_question(opening)
+    if not asked and not view.is_household(opening):
         return UNKNOWN
     said = [message.content for message in turns if message.role == "assistant"]
     seen = [message.content for message in turns if message.role == "user"]
     rng = _dice(request, opening, memory, str(len(said)))
-    now = view.read(opening, zip(said, seen, strict=False))
-    return _untidy(household.turn(now, notes.read(memory), rng), rng)
+    spoken = zip(said, seen, strict=False)
+    if asked:
+        known = question_notes.read(memory)
+        aloud, alone = _told("Thought:", request), not _told("Search[", request)
+        return questions.turn(question_view.read(opening, spoken), known, rng, aloud, alone)
+    return _untidy(household.turn(view.read(opening, spoken), notes.read(memory), rng), rng)
+
+
+def _told(mark: str, request: Request) -> bool:
+    """Whether the instruction (without one, any message) has a word that tells what kind of turn is wanted."""
+    told = [message for message in request.messages if message.role == "system"] or request.messages
+    return any(mark in message.content for message in told)
 
 
 def _reflection(prompt: str, request: Request) -> str:
-    episode = prompt.removesuffix(REFLECTION_REQUEST).rpartition(TASK_HEADER)[2].strip()
+    episode = (
+        prompt.removesuffix(REFLECTION_REQUEST)
+        .rpartition(TASK_HEADER)[2]
+        .partition(HISTORY_HEADER)[0]
+        .strip()
+    )
     episode, _, earlier = episode.partition(EARLIER_REFLECTIONS)
-    if not view.is_household(episode):
+    asked = question_view.is_question(episode)
+    if not asked and not view.is_household(episode):
         return UNKNOWN
     opening, turns, status = _parse_episode(episode)
     known = [line.removeprefix("- ") for line in earlier.splitlines() if line.startswith("- ")]
+    if asked:
+        tried = question_view.read(opening, turns)
+        return question_review.write(tried, status, known, _dice(request, episode))
     return notes.write(view.read(opening, turns), status, known, _dice(request, episode))
 
 

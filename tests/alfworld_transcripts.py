@@ -85,6 +85,22 @@ SCENARIOS: dict[str, tuple[str, str, str, str]] = {
         take mug 1 from countertop 1 / look / move mug 1 to countertop 1 / take pot 1 from countertop 1
         examine pot 1 / go to cabinet 1 / move pot 1 to cabinet 1 / examine cabinet 1""",
     ),
+    "hot_and_cold": (
+        "0.4.2",
+        "put a cool apple in sinkbasin",
+        PUT.format(o="AppleType", r="SinkBasinType", more=" (coolable ?o) (isCool ?o)"),
+        """go to countertop 1 / take knife 1 from countertop 1 / slice apple 2 with knife 1
+        move knife 1 to countertop 1 / take apple 2 from countertop 1 / go to microwave 1
+        heat apple 2 with microwave 1 / examine apple 2 / go to fridge 1 / cool apple 2 with fridge 1
+        examine apple 2 / go to microwave 1 / heat apple 2 with microwave 1 / examine apple 2
+        go to countertop 1 / move apple 2 to countertop 1 / take apple 1 from countertop 1 / go to fridge 1
+        cool apple 1 with fridge 1 / examine apple 1 / go to microwave 1 / heat apple 1 with microwave 1
+        examine apple 1 / go to sinkbasin 1 / move apple 1 to sinkbasin 1 / take apple 1 from sinkbasin 1
+        go to fridge 1 / cool apple 1 with fridge 1 / examine apple 1 / go to sinkbasin 1
+        move apple 1 to sinkbasin 1 / go to coffeemachine 1 / take mug 1 from coffeemachine 1
+        move mug 1 to countertop 1 / examine countertop 1 / take mug 1 from countertop 1 / examine countertop 1
+        go to cabinet 2 / move mug 1 to cabinet 1 / examine cabinet 1""",
+    ),
     "two": (
         "2.1.1",
         "put two apple in fridge",

@@ -75,17 +75,17 @@ class Game:
             UnknownGame: its rules, wording or shape are not known here.
             OSError: it cannot be read.
         """
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+        return cls.from_json(Path(path).read_bytes())
 
     @classmethod
-    def from_json(cls, game: str | Mapping[str, Any]) -> Game:
-        """Reads the content of a `game.tw-pddl`, as text or parsed.
+    def from_json(cls, game: str | bytes | Mapping[str, Any]) -> Game:
+        """Reads the content of a `game.tw-pddl`, as text, bytes or parsed.
 
         Raises:
             UnknownGame: its rules, wording or shape are not known here.
         """
         try:
-            content = json.loads(game) if isinstance(game, str) else game
+            content = json.loads(game) if isinstance(game, (str, bytes)) else game
         except ValueError as error:
             raise UnknownGame(f"no game file: not JSON ({error})") from error
         return cls(read_household(content))

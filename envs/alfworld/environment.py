@@ -113,10 +113,11 @@ class AlfworldEnvironment:
         self._split, self._seed = parse_name(options.split, options.seed)
         self._pool = WorkerPool(options.workers or os.cpu_count() or 1)
 
-    def load(self, count: int | None = None) -> Split:
+    def load(self, count: int | None = None, seed: int = 0) -> Split:
         """The split, filtered by `task_ids` and `task_type`; of that, `count` tasks.
 
         Of official data these are the first; of the procedural split, which grows as needed, a share of every type.
+        Nothing is drawn, so `seed` does not count.
         """
         options = self._options
         if self._split == PROCEDURAL:
@@ -137,6 +138,14 @@ class AlfworldEnvironment:
         from reflex_bench.envs.alfworld import actions
 
         return actions.read_action(completion, policy)
+
+    def tools(self) -> tuple[Mapping[str, Any], ...]:
+        """None: a household is commanded in words."""
+        return ()
+
+    def read_call(self, name: str, arguments: str, thought: str, extra: int) -> Action:
+        """No tool exists, so none can be called."""
+        return Action(thought, error="unknown_action")
 
     def settings(self) -> Mapping[str, Any]:
         """The engine and every version that decides what a game is."""

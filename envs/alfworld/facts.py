@@ -37,7 +37,8 @@ PREDICATES: dict[str, tuple[str, ...]] = {
 }
 _PROBLEM = re.compile(
     r"\s*\(\s*define\s*\(\s*problem\s[^()]*\)\s*\(\s*:domain\s+alfred\s*\)"
-    r"\s*\(\s*:objects\s(?P<objects>[^()]*)\)\s*\(\s*:init\s(?P<init>.*)\)\s*\(\s*:goal\s(?P<goal>.*)\)\s*\)\s*",
+    r"\s*\(\s*:objects\s(?P<objects>[^()]*)\)\s*\(\s*:init\s(?P<init>.*)\)\s*\(\s*:goal\s(?P<goal>.*?)\)"
+    r"\s*(?:\(\s*:metric\s[^()]*\([^()]*\)\s*\)\s*)?\)\s*",
     re.DOTALL,
 )
 _FACT = re.compile(r"\(\s*([^\s()=]+)\s+([^\s()]+)(?:\s+([^\s()]+))?\s*\)")

@@ -84,9 +84,11 @@ def has_help(domain: str) -> bool:
         UnknownGame: the rules are not those that this engine plays by.
     """
     expression = nest(clean(domain))
+    if not isinstance(expression, list) or expression[:2] != ["define", ["domain", "alfred"]]:
+        raise UnknownGame("a domain that is not ALFWorld's")
     actions: dict[str, Expression] = {}
-    for part in expression[2:] if isinstance(expression, list) else []:
-        if not isinstance(part, list) or part[0] not in _SECTIONS:
+    for part in expression[2:]:
+        if not isinstance(part, list) or len(part) < 2 or str(part[0]) not in _SECTIONS:
             raise UnknownGame(f"a domain with an unknown section: {str(part)[:60]}")
         if part[0] == ":types" and {name for name, _ in typed(part[1:])} != _TYPES:
             raise UnknownGame("a domain with other types than ALFWorld's")

@@ -85,8 +85,11 @@ def _search(game: Household, start: State, way: Way, limit: int) -> Plan | None:
 def _key(state: State, way: Way) -> object:
     things = {fact.thing for fact in way if fact.predicate not in _NO_OBJECT}
     inside = tuple((r, thing) for r, kept in enumerate(state.inside) for thing in kept if thing in things)
+    lying = tuple(
+        (place, thing) for place, kept in enumerate(state.lying) for thing in kept if thing in things
+    )
     done = tuple(is_met(fact, state) for fact in sorted(way))
-    return state.place, state.held, frozenset(state.opened), inside, done
+    return state.place, state.held, frozenset(state.opened), inside, lying, done
 
 
 def _errands(game: Household, state: State, way: Way) -> Iterator[Plan]:

@@ -2,8 +2,8 @@
 
 Each rule is an action of the domain (alfworld/data/alfred.pddl), kept as it is there, odd ones included:
 
-- To go where one already stands changes nothing, and the planner drops what changes nothing: it cannot be done. Two
-  receptacles reached from one location are both at hand there, and one cannot go from one to the other.
+- To go where one already stands would change nothing, and Fast Downward drops what changes nothing: it cannot be done.
+  Two receptacles reached from one location are both at hand there, and one cannot go from one to the other.
 - Besides receptacles, only what is in the hand can be examined. (The rule for what lies in sight names a type
   `location,`, with a comma, that nothing has.)
 - The microwave heats, and the fridge cools, open or closed, and nothing has to be put into it.

@@ -127,7 +127,7 @@ class Grounder:
             return _some(self._reduce(part, bound) for part in rest)
         if head == "not" and len(rest) == 1:
             return self._negation(self._reduce(rest[0], bound))
-        if head in ("exists", "forall") and len(rest) == 2:
+        if head in ("exists", "forall") and len(rest) == 2 and isinstance(rest[0], list):
             variables = dict(typed(rest[0]))
             if variables.keys() & bound.keys():
                 raise UnknownGame("a goal that uses the name of a variable twice")

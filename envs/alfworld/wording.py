@@ -161,9 +161,12 @@ def read_wording(grammar: str, has_help: bool) -> tuple[Wording, str]:
 @lru_cache(maxsize=64)
 def _wording(grammar: str, has_help: bool) -> Wording:
     try:
-        rules, actions = _parse(grammar)
-    except (StopIteration, ValueError, AttributeError) as error:
-        raise UnknownGame(f"a grammar that cannot be read ({error or 'it ends too soon'})") from error
+        return _recognise(*_parse(grammar), has_help)
+    except (StopIteration, LookupError, TypeError, ValueError, AttributeError) as error:
+        raise UnknownGame(f"a grammar that cannot be read ({type(error).__name__}: {error})") from error
+
+
+def _recognise(rules: Rules, actions: Mapping[str, tuple[str, str]], has_help: bool) -> Wording:
     phrases = {name: _phrases(name, rules, shape) for name, shape in _STRUCTURE.items()}
     commands: dict[str, str] = {}
     for name, (verb, feedback, pieces) in _COMMANDS.items():

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from reflex_bench.agents import prompts
 from reflex_bench.envs.base import Action, Episode, ParsePolicy, Prompts, Split, Task
 from reflex_bench.envs.hotpotqa import splits
+from reflex_bench.envs.hotpotqa import tools as native
 from reflex_bench.envs.hotpotqa.actions import read_action
 from reflex_bench.envs.hotpotqa.cache import cache_folder
 from reflex_bench.envs.hotpotqa.corpus import Corpus, LocalCorpus, read_pages
@@ -36,7 +37,7 @@ class Options(BaseModel):
     data: Path | None = None
     """An official JSON or JSON-lines file, read instead of the hub."""
     seed: int | None = Field(default=None, ge=0)
-    """Of the invented world, and of drawing some of the tasks; 0 unless given."""
+    """Of the invented world; 0 unless given."""
     sample: str | None = None
     """A published sample of the development set: `reflexion-100` or `react-500`."""
     task_ids: tuple[str, ...] = ()
@@ -98,7 +99,7 @@ class HotpotEnvironment:
         """From `agents/prompts/hotpotqa.yaml`."""
         return prompts.load(self.name)
 
-    def load(self, count: int | None = None) -> Split:
+    def load(self, count: int | None = None, seed: int = 0) -> Split:
         """The split, by id, or `count` tasks drawn from it by the seed; the data is read once.
 
         The invented world grows where it would have fewer than `count`.
@@ -113,7 +114,7 @@ class HotpotEnvironment:
             self._corpus  # noqa: B018 - a corpus that cannot be read must fail here, before the first paid call
             if options.corpus == "question":
                 self._check_own_pages(split)
-            return splits.subset(split, count, self._seed)
+            return splits.subset(split, count, seed)
 
     @cached_property
     def _source(self) -> splits.Source:
@@ -147,6 +148,18 @@ class HotpotEnvironment:
                     f"corpus=question: the task {task.id} carries no paragraphs; use corpus=split"
                 )
 
+    def gold_context(self, task: Task) -> str:
+        """The paragraphs that hold the answer, each once (Reflexion's notebook repeats one for each fact in it).
+
+        Raises:
+            UsageError: the task carries no paragraphs.
+        """
+        question: Question = task.data
+        pages = [page for page in question.pages if page.title in question.gold_titles]
+        if not pages:
+            raise UsageError(f"agent 'cot-gold': the task {task.id} carries no gold paragraphs")
+        return "\n\n".join(f"{page.name}: {page.text}" for page in pages)
+
     def start(self, task: Task) -> Episode:
         """A fresh episode."""
         with self._lock:
@@ -154,7 +167,7 @@ class HotpotEnvironment:
         if self.options.corpus == "question":
             question: Question = task.data
             corpus = LocalCorpus("question", question.pages)
-        fallback: Callable[[str], Document | None] = lambda query: None  # noqa: E731
+        fallback: Callable[[str], Document | None] | None = None
         if self.options.on_miss == "best" and isinstance(corpus, LocalCorpus):
             fallback = corpus.best
         return HotpotEpisode(task, corpus, self.profile, self.rule, self.feedback == "oracle", fallback)
@@ -162,6 +175,14 @@ class HotpotEnvironment:
     def read_action(self, completion: str, policy: ParsePolicy) -> Action:
         """Finds Search, Lookup or Finish in a completion. Never raises."""
         return read_action(completion, policy)
+
+    def tools(self) -> tuple[Mapping[str, Any], ...]:
+        """Search, Lookup and Finish as native tools."""
+        return tuple(native.tools())
+
+    def read_call(self, name: str, arguments: str, thought: str, extra: int) -> Action:
+        """The action of a native tool call. Never raises."""
+        return native.from_tool_call(name, arguments, thought=thought, extra=extra)
 
     def settings(self) -> Mapping[str, Any]:
         """What decides whether two rows can be compared."""

@@ -23,7 +23,7 @@ class HotpotEpisode:
         profile: what is told.
         rule: what counts as success.
         tells_verdict: whether the answer to Finish says if it was right.
-        fallback: query -> page to open on a miss; where it gives none, similar titles are listed.
+        fallback: query -> page to open on a miss; without it, or where it gives none, similar titles are listed.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class HotpotEpisode:
         profile: Profile,
         rule: SuccessRule,
         tells_verdict: bool,
-        fallback: Callable[[str], Document | None] = lambda query: None,
+        fallback: Callable[[str], Document | None] | None = None,
     ) -> None:
         self._task = task
         self._question: Question = task.data
@@ -76,7 +76,7 @@ class HotpotEpisode:
     def _search(self, query: str) -> str:
         outcome = self._corpus.find(query, self._profile.similar)
         if isinstance(outcome, Missing):
-            page = self._fallback(query)
+            page = self._fallback(query) if self._fallback else None
             if page is None:
                 if self._profile.miss_clears_page:
                     self._open(None)

@@ -116,8 +116,7 @@ def evaluate(
         if cited is not None:
             support = support_score(cited, record["supporting_facts"])
             _add(sums, "sp_", support)
-            if said is not None:
-                _add(sums, "joint_", joint_score(answer, support))
+            _add(sums, "joint_", joint_score(answer, support))
     return {name: total / len(gold) for name, total in sums.items()}
 
 

@@ -68,7 +68,9 @@ def test_nothing_is_reflected_on_after_the_last_trial_because_nobody_would_read_
 
 def test_a_success_is_never_reflected_on():
     with pytest.raises(ReflexError, match="success"):
-        reflectors.reflexion(trajectory(1, (), "success"), (), load("alfworld"), lambda *_, **__: Reply("x"))
+        reflectors.REFLECTORS["reflexion"](
+            trajectory(1, (), "success"), (), load("alfworld"), lambda *_, **__: Reply("x")
+        )
 
 
 def test_the_reflector_reads_the_trial_and_how_it_ended():
@@ -78,7 +80,9 @@ def test_the_reflector_reads_the_trial_and_how_it_ended():
         heard.extend(messages)
         return Reply("  Next time\nopen the drawer. ")
 
-    text = reflectors.reflexion(trajectory(1, (), "step_limit"), ("older",), load("alfworld"), ask)
+    text = reflectors.REFLECTORS["reflexion"](
+        trajectory(1, (), "step_limit"), ("older",), load("alfworld"), ask
+    )
     assert text == "Next time open the drawer."
     prompt = heard[-1].content
     assert "> look\nYou see a desk 1.\nSTATUS: FAILED (all 1 steps were used up)" in prompt
@@ -86,7 +90,7 @@ def test_the_reflector_reads_the_trial_and_how_it_ended():
 
 
 def test_an_empty_reflection_is_not_remembered():
-    text = reflectors.reflexion(
+    text = reflectors.REFLECTORS["reflexion"](
         trajectory(1, (), "loop"), (), load("alfworld"), lambda *_, **__: Reply(" \n")
     )
     assert text is None

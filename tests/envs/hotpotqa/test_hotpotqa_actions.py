@@ -56,6 +56,7 @@ REPAIRED = [
     ("Search[Corvel\nThought: and then", "", "Search[Corvel]", ["unclosed_bracket", "trailing_text"]),
     ("Search[List of compositions [draft]]", "", "Search[List of compositions [draft]]", []),
     ("Search[Bo (band)] and Search[Al]", "", "Search[Bo (band)]", ["extra_actions"]),
+    ("Search[a] and Search[b]]", "", "Search[a]", ["extra_actions"]),
     ("Search[a]\nSearch[b]\nFinish[c]", "", "Search[a]", ["extra_actions"] * 2),
     # After the answer, a whole new task: seen with small models.
     (
@@ -84,6 +85,7 @@ REPAIRED = [
     ("<think>Finish[1]? No.</think>\nSearch[Corvel]", "", "Search[Corvel]", ["reasoning_removed"]),
     ("<Thinking>a</Thinking><think>b</think>Finish[c]", "", "Finish[c]", ["reasoning_removed"] * 2),
     ("<think>a <think>b</think> c</think>Finish[d]", "", "Finish[d]", ["reasoning_removed"] * 2),
+    ("Finish[1]\n</think>\nSearch[Corvel]", "", "Search[Corvel]", ["reasoning_removed"]),
     ("Search[A]\n<think>and now", "", "Search[A]", ["trailing_text"]),
     ("Thought: x.\r\nAction: Search[Corvel]\r\n", "x.", "Search[Corvel]", ["line_endings"]),
     ("Thought: x.\rAction: Search[Corvel]", "x.", "Search[Corvel]", ["line_endings"]),

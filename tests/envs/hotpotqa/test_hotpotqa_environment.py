@@ -149,7 +149,7 @@ def test_trials_of_a_task_share_nothing(data: Path) -> None:
         ({"splitt": "procedural"}, "hotpotqa has no option 'splitt'; known: split, data, "),
         ({"split": "dev"}, "unknown HotPotQA split 'dev'"),
         ({"seed": -1}, "hotpotqa option 'seed' is -1: Input should be greater than or equal to 0"),
-        ({"tasks": "many"}, "hotpotqa option 'tasks' is 'many'"),
+        ({"task_ids": "q1"}, "hotpotqa option 'task_ids' is 'q1'"),
         (
             {"profile": "paper"},
             "hotpotqa option 'profile' is 'paper': Input should be 'reflex', 'react' or 'reflexion'",
@@ -188,16 +188,20 @@ def test_the_default_is_the_invented_world() -> None:
     split = environment.load()
     assert split.name == "procedural:seed=4"
     assert {task.type for task in split.tasks} == {"bridge", "comparison"}
-    assert [task.id for task in environment.select(split, 3).tasks] == sorted(
-        task.id for task in splits.subset(split, 3, 4).tasks
-    )
+    assert environment.load(3, seed=9) == splits.subset(split, 3, 9)
     # Every gold page can be opened by its title, and the gold answer is a success.
-    for task in environment.select(split, 20).tasks:
+    for task in environment.load(20).tasks:
         episode = environment.start(task)
         for title in task.data.gold_titles:
             episode.step(f"Search[{title}]")
         assert episode.step(f"Finish[{task.data.answer}]").won
         assert episode.result()["gold_pages_reached"] == episode.result()["gold_pages"] == 2
+
+
+def test_the_invented_world_grows_with_the_tasks_that_are_wanted() -> None:
+    environment = create({"seed": 4})
+    assert len(environment.load(130).tasks) == 130
+    assert environment.settings()["corpus_size"] > create({"seed": 4}).settings()["corpus_size"]
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="needs the real questions, which are not part of the project")

@@ -22,7 +22,8 @@ POLICIES: tuple[ParsePolicy, ...] = ("strict", "repair")
 PIECES = (
     "Thought", "Action", "Observation", "Action Input", "Search", "lookup", "FINISH", "Compare", " 1", ":", "：", "[",
     "]", "(", ")", "【", "】", "［", "\n", "\r\n", "\r", " ", "**", "`", "```", "> ", "- ", "<think>", "</think>",
-    "the", "a", "yes", "noanswer", "1871", '"', "“", "\ud800", "\u200b", "İ", "ß", "{", "}", "\x00", "\u2028", ", ", ". ",
+    "the", "a", "yes", "noanswer", "1871",
+    '"', "“", "\ud800", "\u200b", "İ", "ß", "{", "}", "\x00", "\u2028", ", ", ". ",
     "\u0301",
 )  # fmt: skip
 TEXTS = st.one_of(

@@ -1,0 +1,39 @@
+"""Act: ReAct with the thoughts taken out (Yao et al., ICLR 2023, section 3.2, "Acting-only prompt")."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from reflex_bench.agents.base import Ask, Limits, Trajectory
+from reflex_bench.agents.react import react, said
+from reflex_bench.envs.base import Environment, Example, Prompts, Task
+
+
+def act(
+    task: Task, trial: int, memory: tuple[str, ...], environment: Environment, ask: Ask, limits: Limits
+) -> Trajectory:
+    """Plays one trial without thoughts. Implements `reflex_bench.agents.base.Agent`."""
+    return react(task, trial, memory, environment, ask, limits, without_thoughts(environment))
+
+
+def without_thoughts(environment: Environment) -> Prompts:
+    """The environment's texts, its examples stripped of their thoughts."""
+    prompts = environment.prompts
+    examples = {
+        kind: tuple(_stripped(example, environment) for example in shown)
+        for kind, shown in prompts.examples.items()
+    }
+    return replace(prompts, instruction=prompts.act_instruction, examples=examples)
+
+
+def _stripped(example: Example, environment: Environment) -> Example:
+    turns: list[tuple[str, str]] = []
+    seen = ""
+    for observation, reply in example.turns:
+        # The answer to a turn that only thought tells nothing: what was seen before it stands.
+        seen = seen or observation
+        action = environment.read_action(reply, "repair")
+        if action.command is not None:
+            turns.append((seen, said(replace(action, thought=""), reply, environment.prompts)))
+            seen = ""
+    return Example(tuple(turns), example.closing)

@@ -1,0 +1,67 @@
+"""Chain of thought: one thought, one answer, no environment in between.
+
+Wei et al., NeurIPS 2022; as the baseline of ReAct (section 3.2, "Reasoning-only prompt") and as the agent of Reflexion's
+section 4.2, there also with the gold paragraphs in the prompt ("CoT (GT)").
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import replace
+
+from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory
+from reflex_bench.agents.messages import opening
+from reflex_bench.agents.react import read
+from reflex_bench.envs.base import Environment, StepResult, Task
+from reflex_bench.harness.errors import ContextOverflow, UsageError
+
+
+def cot(
+    task: Task, trial: int, memory: tuple[str, ...], environment: Environment, ask: Ask, limits: Limits
+) -> Trajectory:
+    """Answers from the question alone. Implements `reflex_bench.agents.base.Agent`."""
+    return _answer(task, trial, memory, environment, ask, limits, gold="")
+
+
+def cot_gold(
+    task: Task, trial: int, memory: tuple[str, ...], environment: Environment, ask: Ask, limits: Limits
+) -> Trajectory:
+    """Answers from the question and the paragraphs that hold the answer. Implements `reflex_bench.agents.base.Agent`.
+
+    Raises:
+        UsageError: the environment has no gold paragraphs.
+    """
+    gold = getattr(environment, "gold_context", None)
+    if gold is None:
+        raise UsageError(f"agent 'cot-gold': {environment.name} has no gold paragraphs")
+    return _answer(task, trial, memory, environment, ask, limits, gold=f"{gold(task)}\n\n")
+
+
+def _answer(
+    task: Task,
+    trial: int,
+    memory: tuple[str, ...],
+    environment: Environment,
+    ask: Ask,
+    limits: Limits,
+    gold: str,
+) -> Trajectory:
+    prompts = environment.prompts
+    alone = replace(prompts, instruction=prompts.cot_instruction, examples={"": prompts.cot_examples})
+    with closing(environment.start(task)) as episode:
+        first = gold + episode.reset()
+        steps: tuple[Step, ...] = ()
+        outcome: Outcome
+        try:
+            reply = ask(opening(alone, task.type, first, memory), step=1, stop=prompts.stop)
+        except (CallLimit, ContextOverflow) as limit:
+            outcome = "budget" if isinstance(limit, CallLimit) else "context_limit"
+        else:
+            action = read(reply, environment, limits)
+            result = StepResult(prompts.invalid_observation, valid=False)
+            if action.command is not None:
+                result = episode.step(action.command)
+            steps = (Step.of(1, reply.text, action, result),)
+            # Anything but an answer is none: there is no second turn.
+            outcome = "success" if result.won else "failure" if result.done else "step_limit"
+        return Trajectory(task, trial, memory, first, steps, outcome, episode.result())

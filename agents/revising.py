@@ -1,0 +1,110 @@
+"""From what a reflector writes to what is remembered: each draft is audited, a bad one is asked for once more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from reflex_bench.agents.audit import RULES, audit
+from reflex_bench.agents.base import CallLimit, Reflection, Trajectory
+from reflex_bench.agents.schema import echo
+from reflex_bench.agents.transcripts import error_class_of
+from reflex_bench.envs.base import Prompts
+from reflex_bench.harness.errors import ContextOverflow
+from reflex_bench.models.base import Message
+
+NOT_KEPT = "This reflection cannot be kept. Write it again, and this time {wanted}."
+SCHEMA = "schema"
+"""Stands among the failed rules of a reflection that had not the shape asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Auditing:
+    """How reflections are audited.
+
+    Attributes:
+        max_steps: the step cap of a trial; None where it is not known.
+        enforce: whether one that fails is asked for once more and then kept out; else it is counted and kept.
+    """
+
+    max_steps: int | None = None
+    enforce: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a reflector wrote.
+
+    Attributes:
+        text: as it would be remembered.
+        reply: as it came.
+        data: the fields of a structured one.
+        asked: how many replies it took.
+        usable: False where it has not the shape asked for.
+    """
+
+    text: str
+    reply: str
+    data: Mapping[str, Any] | None = None
+    asked: int = 1
+    usable: bool = True
+
+
+AUDITING = Auditing()
+Write = Callable[[Sequence[Message]], Draft]
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """One reflection in the making.
+
+    Attributes:
+        kind: the reflector's name.
+        failed: the trial it is about, whole.
+        earlier: what was written after earlier trials of the task.
+        prompts: the environment's texts.
+        auditing: see there.
+        request: with what the conversation ends in which a reflection is asked for.
+    """
+
+    kind: str
+    failed: Trajectory
+    earlier: Sequence[str]
+    prompts: Prompts
+    auditing: Auditing
+    request: str
+
+    def run(self, conversation: Sequence[Message], write: Write) -> Reflection:
+        """Has it written, and once more where the audit demands that.
+
+        Raises:
+            CallLimit, ContextOverflow: not even the first draft could be written.
+        """
+        first = write(conversation)
+        broken = self._audit(first)
+        if not broken or not first.usable or not self.auditing.enforce:
+            return self._made(first, first.asked, broken)
+        wanted = "; ".join(RULES[rule] for rule in broken)
+        objection = Message("user", f"{NOT_KEPT.format(wanted=wanted)}\n\n{self.request}")
+        try:
+            second = write([*conversation, Message("assistant", echo(first.reply)), objection])
+        except (CallLimit, ContextOverflow):
+            return self._made(first, first.asked, broken)
+        return self._made(second, first.asked + second.asked, self._audit(second))
+
+    def _audit(self, draft: Draft) -> tuple[str, ...]:
+        if not draft.usable:
+            return (SCHEMA,)
+        verbs = getattr(self.prompts, "verbs", ())
+        return audit(draft.text, self.failed, self.earlier, self.auditing.max_steps, verbs)
+
+    def _made(self, draft: Draft, asked: int, broken: tuple[str, ...]) -> Reflection:
+        kept = bool(draft.text) and not (broken and self.auditing.enforce)
+        error_class = error_class_of(self.failed)
+        return Reflection(draft.text, self.kind, draft.data, error_class, broken, asked, kept)
+
+
+def unwritten(kind: str, failed: Trajectory) -> Reflection:
+    """What stands for a reflection that the model could not be asked for: nothing to remember, but counted."""
+    return Reflection("", kind, None, error_class_of(failed), (), 0, False)

@@ -1,0 +1,91 @@
+"""Scores a recorded run again by another rule, without a model call: `reflex rescore`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.journal import read_lines
+from reflex_bench.harness.plan import fingerprint
+from reflex_bench.harness.rows import brief
+from reflex_bench.harness.store import read_manifest, write_json, write_lines
+
+
+def rescore(run: Path, success: str) -> Path:
+    """Writes the run as it would stand under another success rule, into a directory beside it, and returns that.
+
+    A chain ends where the new rule sees its first success. Where the old rule saw one and the new rule does not, the
+    trials that would have followed were never run: the tables show them as not recorded.
+
+    Args:
+        run: a HotPotQA run.
+        success: `em`, `contains`, or `f1>=0.8`.
+
+    Raises:
+        UsageError: the run has no answers to score, the rule does not exist, or the directory is taken.
+    """
+    from reflex_bench.envs.hotpotqa.scoring import success_rule
+
+    manifest = read_manifest(run)
+    if manifest["environment"]["name"] != "hotpotqa":
+        raise UsageError(f"{run}: only HotPotQA's answers can be scored again; a game is won or not")
+    rule = success_rule(success)
+    target = run.parent / f"{run.name}-{''.join(mark if mark.isalnum() else '-' for mark in rule.name)}"
+    if target.exists():
+        raise UsageError(f"{target}: is there already")
+    index: list[dict[str, Any]] = []
+    seconds = {_key(row): row.get("seconds") for row in read_lines(run / "trials.jsonl")}
+    by_trial = sorted((run / "trajectories").glob("*.jsonl"), key=_trial_of)
+    ended: set[tuple[str, str]] = set()
+    for path in by_trial:
+        rows = list(_rescored(path, rule, ended))
+        if rows:
+            write_lines(target / "trajectories" / path.name, rows)
+        index += [{**brief(row), "seconds": seconds.get(_key(row))} for row in rows]
+    write_lines(target / "trials.jsonl", sorted(index, key=_key))
+    write_json(target / "run.json", _described(manifest, target.name, rule.name))
+    return target
+
+
+def _key(row: Mapping[str, Any]) -> tuple[str, str, int]:
+    return row["arm"], row["task"], row["trial"]
+
+
+def _trial_of(path: Path) -> int:
+    return int(path.stem.rpartition("-")[2])
+
+
+def _rescored(path: Path, rule: Any, ended: set[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    for row in read_lines(path):
+        chain = (row["arm"], row["task"])
+        if chain in ended:
+            continue
+        if row["outcome"] != "error":
+            answer = row["result"]["answer"]
+            won = answer is not None and rule.holds(answer, row["result"]["gold_answer"])
+            if won:
+                row["outcome"] = "success"
+                ended.add(chain)
+            elif row["outcome"] == "success":
+                row["outcome"] = "failure"
+            row["success"] = row["passed"] = won
+        yield row
+
+
+def _described(manifest: Mapping[str, Any], run_id: str, rule: str) -> dict[str, Any]:
+    arms = {}
+    for name, settings in manifest["arms"].items():
+        changed = {**settings, "environment": {**settings["environment"], "success": rule}}
+        changed.pop("settings_hash")
+        arms[name] = {**changed, "settings_hash": fingerprint(changed)}
+    environment = manifest["environment"]
+    settings = {**environment["settings"], "success": rule}
+    return {
+        **manifest,
+        "run_id": run_id,
+        "rescored_from": manifest["run_id"],
+        "environment": {**environment, "settings": settings},
+        "arms": arms,
+    }

@@ -1,0 +1,201 @@
+"""The rules by which a reflection is remembered or not, on real examples and on what reflectors were seen to write."""
+
+import pytest
+
+from reflex_bench.agents.audit import RULES, audit
+from reflex_bench.agents.base import Step, Trajectory
+from reflex_bench.agents.prompts import load, parse_example
+from reflex_bench.envs.base import Task
+
+HOUSEHOLD = (
+    *("go to", "open", "close", "take", "move", "put", "clean"),
+    *("heat", "cool", "use", "examine", "look", "inventory"),
+)
+QUESTIONS = ("Search", "Lookup", "look up", "Finish")
+ROOM = (
+    "You are in a room. You see a desk 1, a drawer 2, a drawer 1, and a shelf 1.\n\n"
+    "Your task is to: put some mug on shelf."
+)
+PLAYED = Trajectory(
+    Task("t1", "put", "put some mug on shelf", "00"),
+    1,
+    (),
+    ROOM,
+    (
+        Step(1, "go to desk 1", "", "go to desk 1", "On the desk 1, you see a cup 3."),
+        Step(2, "go to drawer 1", "", "go to drawer 1", "The drawer 1 is closed."),
+    ),
+    "step_limit",
+)
+SOUND = "I never opened drawer 1. Next time I should open drawer 1 and drawer 2 before I give up."
+READ = Trajectory(
+    Task("q1", "bridge", "Where was the designer of the Harrowgill Viaduct born?", "00"),
+    2,
+    (),
+    "Question: Where was the designer of the Harrowgill Viaduct born?",
+    (
+        Step(
+            1,
+            "",
+            "",
+            "Search[Harrowgill Viaduct]",
+            "It was designed by the engineer Orla Penhallick in 1868.",
+        ),
+        Step(2, "", "", "Search[Orla]", "Could not find [Orla]. Similar: [Orla Penhallick; Orla Fenn]."),
+    ),
+    "step_limit",
+)
+
+
+def failed(text, *earlier, played=PLAYED, cap=30, verbs=HOUSEHOLD):
+    return audit(text, played, earlier, cap, verbs)
+
+
+def test_a_sound_reflection_fails_no_rule():
+    assert failed(SOUND) == ()
+
+
+@pytest.mark.parametrize(("name", "verbs"), [("alfworld", HOUSEHOLD), ("hotpotqa", QUESTIONS)])
+def test_the_worked_reflections_of_the_prompts_pass(name, verbs):
+    for episode, reflection in load(name).reflection_examples:
+        turns = parse_example(episode).turns
+        seen = [*(turn[0] for turn in turns[1:]), parse_example(episode).closing]
+        steps = tuple(
+            Step(number, said, "", said.rpartition("Action: ")[2], after)
+            for number, ((_, said), after) in enumerate(zip(turns, seen, strict=True), 1)
+        )
+        played = Trajectory(Task("x", "y", "z", "00"), 1, (), turns[0][0], steps, "failure")
+        assert failed(reflection, played=played, verbs=verbs) == ()
+
+
+@pytest.mark.parametrize("text", ["42", "", "$32.15", "I should try harder next time.", "No."])
+def test_an_answer_an_empty_text_and_a_vague_wish_cite_nothing_and_ask_for_nothing(text):
+    assert set(failed(text)) >= {"cites_trajectory", "actionable"}
+
+
+def test_a_verbatim_repeat_fails_and_so_does_one_in_other_letter_case_and_spacing():
+    assert failed(SOUND, SOUND) == ("not_repeated",)
+    assert failed(SOUND.upper().replace(" ", "  "), "other", SOUND) == ("not_repeated",)
+    assert failed(f"Again: {SOUND}", SOUND) == ("not_repeated",)
+
+
+def test_an_earlier_reflection_with_a_new_lesson_is_no_repeat():
+    assert failed(f"{SOUND} I can skip desk 1, because there is only cup 3 on it.", SOUND) == ()
+    assert failed(SOUND, "Next time I should open drawer 1.") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("Step 2 was in vain. Next time I should open drawer 1.", ()),
+        ("Step 3 was in vain. Next time I should open drawer 1.", ("cites_trajectory",)),
+        ("Steps 1 and 2 were in vain. Next time I should open drawer 1.", ()),
+        ("Steps 2-9 were in vain. Next time I should open drawer 1.", ("cites_trajectory",)),
+        ("I saw a cup 3. Next time I should take cup 3.", ()),
+        ("I saw a cup 4. Next time I should open drawer 1.", ("cites_trajectory",)),
+        ("Next time I should open drawer 7.", ("cites_trajectory",)),
+        ("Next time I should open drawer (2).", ()),
+        ("I only looked at the desk. Next time I should open the drawers.", ()),
+        ("The mug is in fridge 1. Next time I should open fridge 1.", ("cites_trajectory",)),
+    ],
+)
+def test_only_steps_and_things_that_occurred_are_cited(text, rules):
+    assert failed(text) == rules
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("I was at desk 1, and that was that.", ("actionable",)),
+        ("I was at desk 1. Next time I should think harder.", ("actionable",)),
+        ("I was at desk 1. Open the other one first.", ()),
+        ("I was at desk 1. Next time I must write every name with its number.", ()),
+        ("I was at desk 1. Next time the shelf comes first.", ()),
+    ],
+)
+def test_an_instruction_names_an_action_or_a_place_of_this_environment(text, rules):
+    assert failed(text) == rules
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("All 30 steps went by at desk 1. Next time I should open drawer 1.", ()),
+        ("Next time I should look into drawer 1 for 31 steps.", ("within_limits",)),
+        ("Next time I need fifty more steps to open drawer 1.", ("within_limits",)),
+        ("Next time I should open drawer 1 with as many steps as it takes.", ("within_limits",)),
+        ("Next time I should Browse[drawer 1].", ("within_limits",)),
+        ("Next time I should use the command 'unlock drawer 1'.", ("within_limits",)),
+        ("Next time I should use the command 'open drawer 1'.", ()),
+        ("The command 'unlock drawer 1' did nothing. Next time I should open drawer 1.", ()),
+        ("Next time I should open drawer 1 and never say 'unlock drawer 1'.", ()),
+    ],
+)
+def test_nothing_is_asked_for_that_one_attempt_does_not_allow(text, rules):
+    assert failed(text) == rules
+
+
+def test_without_a_known_cap_and_without_known_actions_nothing_is_out_of_bounds():
+    assert failed("Next time I should Browse[drawer 1] for 99 steps.", cap=None, verbs=()) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "second"),
+    [
+        ("In attempt 1 I opened nothing.", True, True),
+        ("In attempt 3 I want to open it.", False, True),
+        ("In my fourth attempt I opened nothing.", False, False),
+        ("In the previous two attempts I opened nothing.", False, True),
+        ("In my last three attempts I opened nothing.", False, False),
+        ("As in earlier attempts I opened nothing.", False, True),
+        ("My previous reflection told me so.", False, True),
+        ("The same as before.", False, True),
+        ("In the last attempt I opened nothing.", True, True),
+    ],
+)
+def test_only_attempts_and_notes_that_exist_are_spoken_of(text, first, second):
+    from dataclasses import replace
+
+    whole = f"{text} Next time I should open drawer 1."
+    assert (failed(whole) == ()) is first
+    assert (failed(whole, "an older note", played=replace(PLAYED, trial=2)) == ()) is second
+    assert {*failed(whole), *failed(whole, "an older note", played=replace(PLAYED, trial=2))} <= {
+        "known_history"
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("Orla alone is no title. Next time I should search Orla Penhallick.", ()),
+        ("The Harrowgill Viaduct leads to the engineer. Next time I should look up born.", ()),
+        ("Sundry Cove.", ("cites_trajectory", "actionable")),
+        ("The answer is Sundry Cove. Next time I should use Finish[Sundry Cove].", ("cites_trajectory",)),
+        ("Next time I should Click[Orla Penhallick].", ("within_limits",)),
+    ],
+)
+def test_pages_that_were_read_or_listed_count_as_things(text, rules):
+    assert failed(text, played=READ, verbs=QUESTIONS) == rules
+
+
+def test_every_rule_can_fail_alone_and_has_words_for_the_reflector():
+    alone = {
+        failed("Next time I should open drawer 7."),
+        failed("I was at desk 1."),
+        failed("Next time I should open drawer 1 within 99 steps."),
+        failed("As in earlier attempts, next time I should open drawer 1."),
+        failed(SOUND, SOUND),
+    }
+    assert alone == {(rule,) for rule in RULES}
+    assert all(RULES.values())
+
+
+@pytest.mark.parametrize(
+    "text", ["a " * 200_000, "A" * 400_000, "step 1 and " * 40_000, "[" * 400_000, "'say '" * 80_000]
+)
+def test_auditing_takes_time_linear_in_the_length_of_the_text(text):
+    import time
+
+    started = time.perf_counter()
+    failed(text)
+    assert time.perf_counter() - started < 10
