@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reflex_bench.agents.base import Ask, Limits, Trajectory
+from reflex_bench.agents.base import Ask, Limits, Trajectory, Watch
 from reflex_bench.agents.react import react, said
 from reflex_bench.envs.base import Environment, Example, Prompts, Task
 
 
 def act(
-    task: Task, trial: int, memory: tuple[str, ...], environment: Environment, ask: Ask, limits: Limits
+    task: Task,
+    trial: int,
+    memory: tuple[str, ...],
+    environment: Environment,
+    ask: Ask,
+    limits: Limits,
+    watch: Watch | None = None,
 ) -> Trajectory:
     """Plays one trial without thoughts. Implements `reflex_bench.agents.base.Agent`."""
-    return react(task, trial, memory, environment, ask, limits, without_thoughts(environment))
+    return react(task, trial, memory, environment, ask, limits, watch, without_thoughts(environment))
 
 
 def without_thoughts(environment: Environment) -> Prompts:

@@ -220,6 +220,10 @@ class Reflection:
     kept: bool = True
 
 
+Watch = Callable[[str, Sequence[Step]], StepVerdict]
+"""Is shown a trial under way, its opening and its steps so far, and says how it goes."""
+
+
 class Agent(Protocol):
     """How one trial is played: a function like `reflex_bench.agents.react.react`."""
 
@@ -231,8 +235,18 @@ class Agent(Protocol):
         environment: Environment,
         ask: Ask,
         limits: Limits,
+        watch: Watch | None = None,
     ) -> Trajectory:
         """Plays one trial of a task in a fresh episode.
+
+        Args:
+            task: what is to be done.
+            trial: from 1.
+            memory: what is remembered, oldest first.
+            environment: opens the episode and reads replies.
+            ask: the model in the role of actor.
+            limits: what ends the trial.
+            watch: is asked after every step; a wrong path ends the trial. None where nobody watches.
 
         Raises:
             TrialError: infrastructure failed; the trial says nothing about the agent.

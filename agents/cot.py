@@ -1,7 +1,7 @@
 """Chain of thought: one thought, one answer, no environment in between.
 
-Wei et al., NeurIPS 2022; as the baseline of ReAct (section 3.2, "Reasoning-only prompt") and as the agent of Reflexion's
-section 4.2, there also with the gold paragraphs in the prompt ("CoT (GT)").
+Wei et al., NeurIPS 2022; as the baseline of ReAct (section 3.2, "Reasoning-only prompt") and as the agent of section
+4.2 of Reflexion, there also with the gold paragraphs in the prompt ("CoT (GT)").
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import replace
 
-from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory
+from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory, Watch
 from reflex_bench.agents.messages import opening
 from reflex_bench.agents.react import read
 from reflex_bench.envs.base import Environment, StepResult, Task
@@ -17,14 +17,26 @@ from reflex_bench.harness.errors import ContextOverflow, UsageError
 
 
 def cot(
-    task: Task, trial: int, memory: tuple[str, ...], environment: Environment, ask: Ask, limits: Limits
+    task: Task,
+    trial: int,
+    memory: tuple[str, ...],
+    environment: Environment,
+    ask: Ask,
+    limits: Limits,
+    watch: Watch | None = None,
 ) -> Trajectory:
     """Answers from the question alone. Implements `reflex_bench.agents.base.Agent`."""
     return _answer(task, trial, memory, environment, ask, limits, gold="")
 
 
 def cot_gold(
-    task: Task, trial: int, memory: tuple[str, ...], environment: Environment, ask: Ask, limits: Limits
+    task: Task,
+    trial: int,
+    memory: tuple[str, ...],
+    environment: Environment,
+    ask: Ask,
+    limits: Limits,
+    watch: Watch | None = None,
 ) -> Trajectory:
     """Answers from the question and the paragraphs that hold the answer. Implements `reflex_bench.agents.base.Agent`.
 

@@ -101,7 +101,7 @@ class Model:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StepJudge:
     """A model looks at an attempt under way. Implements `reflex_bench.agents.base.StepEvaluator`.
 

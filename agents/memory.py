@@ -152,18 +152,6 @@ class SlidingMemory:
         self._size = size
         self._kept: dict[str, list[Reflection]] = {}
 
-    # >>> Until chains use `view`: one task, texts only. To be deleted with the next three methods.
-    def shown(self) -> tuple[str, ...]:
-        return tuple(item.text for item in self.view(Task("", "", "", "")).shown())
-
-    def all(self) -> tuple[str, ...]:
-        return self.view(Task("", "", "", "")).all()
-
-    def add(self, reflection: str) -> None:
-        self.view(Task("", "", "", "")).add(reflection, 0)
-
-    # <<<
-
     def view(self, task: Task) -> SlidingView:
         """See `Memory.view`."""
         return SlidingView(task, self._kept.setdefault(task.id, []), self._size)

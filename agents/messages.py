@@ -13,9 +13,7 @@ from reflex_bench.envs.base import Prompts
 from reflex_bench.models.base import Message, Role
 
 TASK_HEADER = "Here is your task."
-MEMORY_HEADER = (
-    "You have tried this task before and failed. This is what you wrote down afterwards, oldest first:"
-)
+MEMORY_HEADER = "This is what you wrote down after earlier, failed attempts, oldest first:"
 EXAMPLE_HEADERS = ("Here is an example.", "Here is another example.")
 REFLECTION_REQUEST = "Reflection:"
 EARLIER_REFLECTIONS = "What you wrote down after still earlier attempts at this task:"

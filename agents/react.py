@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import closing
 
-from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory
+from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory, Watch
 from reflex_bench.agents.guards import is_loop
 from reflex_bench.agents.messages import opening
 from reflex_bench.envs.base import Action, Environment, Episode, Prompts, StepResult, Task
@@ -27,6 +27,7 @@ def react(
     environment: Environment,
     ask: Ask,
     limits: Limits,
+    watch: Watch | None = None,
     prompts: Prompts | None = None,
 ) -> Trajectory:
     """Plays one trial. Implements `reflex_bench.agents.base.Agent`; `prompts` may differ from the environment's."""
@@ -36,6 +37,7 @@ def react(
         conversation = list(opening(prompts, task.type, first, memory))
         steps: list[Step] = []
         outcome: Outcome | None = None
+        remark = ""
         while outcome is None:
             try:
                 reply = ask(conversation, step=len(steps) + 1, stop=prompts.stop)
@@ -48,7 +50,9 @@ def react(
             conversation.append(Message("assistant", said(action, reply.text, prompts)))
             conversation.append(Message("user", result.observation))
             outcome = _ending(action, result, steps, limits)
-        return Trajectory(task, trial, memory, first, tuple(steps), outcome, episode.result())
+            if outcome is None and watch and (seen := watch(first, steps)).status == "wrong_path":
+                outcome, remark = "wrong_path", seen.reason
+        return Trajectory(task, trial, memory, first, tuple(steps), outcome, episode.result(), remark)
 
 
 def read(reply: Reply, environment: Environment, limits: Limits) -> Action:

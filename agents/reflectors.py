@@ -10,6 +10,7 @@ from typing import Protocol
 from reflex_bench.agents.base import Ask, Limits, Reflection, Trajectory
 from reflex_bench.agents.messages import REFLECTION_REQUEST, reflecting
 from reflex_bench.agents.revising import AUDITING, Auditing, Draft, Revision, unwritten
+from reflex_bench.agents.schema import after_reasoning
 from reflex_bench.agents.structured import structured
 from reflex_bench.agents.transcripts import as_text, asked_about, error_class_of, history_block, shortened
 from reflex_bench.envs.base import Prompts
@@ -96,7 +97,7 @@ def reflexion(
 
     def write(conversation: Sequence[Message]) -> Draft:
         reply = ask(conversation, step=len(failed.steps) + 1).text
-        return Draft(" ".join(reply.split()), reply)
+        return Draft(" ".join(after_reasoning(reply).split()), reply)
 
     def question(told: Trajectory) -> Reflection:
         system, user = reflecting(prompts, as_text(told, prompts), earlier)
@@ -150,14 +151,3 @@ def build(name: str, limits: Limits, enforce: bool = True) -> Reflector:
     if name not in KINDS:
         raise unknown("reflector", name, KINDS)
     return partial(KINDS[name], auditing=Auditing(limits.max_steps, enforce))
-
-
-def _text(kind: str, failed: Trajectory, earlier: Sequence[str], prompts: Prompts, ask: Ask) -> str | None:
-    made = build(kind, Limits(failed.steps[-1].number if failed.steps else 1), enforce=False)(
-        failed, earlier, prompts, ask
-    )
-    return made.text if made and made.kept else None
-
-
-# For a chain that takes texts yet: nothing is kept out, nothing counted.
-REFLECTORS = {name: partial(_text, name) for name in ("none", "reflexion")}

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from reflex_bench.agents.base import Attempt, Trajectory
-from reflex_bench.agents.memory import Memory
+from reflex_bench.agents.base import Attempt, Reflection, Trajectory, Verdict
+from reflex_bench.agents.memory import Shown, TaskMemory
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,20 +20,22 @@ class Trial:
 
     Attributes:
         trajectory: what happened.
-        passed: the evaluator's verdict, by which the agent goes; the true outcome is the trajectory's.
-        reflection: what was written after a failed trial, if another follows.
+        verdict: the evaluator's, by which the agent goes; the true outcome is the trajectory's.
+        shown: what of the memory it was shown.
+        reflection: what was made of it if it failed and another trial follows.
     """
 
     trajectory: Trajectory
-    passed: bool
-    reflection: str | None = None
+    verdict: Verdict
+    shown: tuple[Shown, ...] = ()
+    reflection: Reflection | None = None
 
 
 def reflexion(
     attempt: Attempt,
-    evaluate: Callable[[Trajectory], bool],
-    reflect: Callable[[Trajectory, Memory], str | None],
-    memory: Memory,
+    evaluate: Callable[[Trajectory], Verdict],
+    reflect: Callable[[Trajectory, Verdict, TaskMemory], Reflection | None],
+    memory: TaskMemory,
     trials: int,
 ) -> Iterator[Trial]:
     """Yields the trials of one task, in order, until one passes or all are used.
@@ -42,16 +44,19 @@ def reflexion(
         attempt: plays one trial with the memory shown.
         evaluate: decides whether a trial passed.
         reflect: called on failed trials only.
-        memory: empty at the start.
+        memory: what the arm remembers, as this task may see it.
         trials: most trials.
     """
     for number in range(1, trials + 1):
-        trajectory = attempt(number, memory.shown())
-        passed = evaluate(trajectory)
-        if passed or number == trials:
-            yield Trial(trajectory, passed)
+        shown = memory.shown()
+        trajectory = attempt(number, tuple(item.text for item in shown))
+        verdict = evaluate(trajectory)
+        memory.outcome([item.id for item in shown], verdict.success)
+        reflection = None
+        if not verdict.success and number < trials:
+            reflection = reflect(trajectory, verdict, memory)
+            if reflection is not None and reflection.kept:
+                memory.add(reflection.text, number, reflection.error_class)
+        yield Trial(trajectory, verdict, shown, reflection)
+        if verdict.success:
             return
-        reflection = reflect(trajectory, memory)
-        if reflection is not None:
-            memory.add(reflection)
-        yield Trial(trajectory, passed, reflection)

@@ -96,7 +96,7 @@ class Revision:
     def _audit(self, draft: Draft) -> tuple[str, ...]:
         if not draft.usable:
             return (SCHEMA,)
-        verbs = getattr(self.prompts, "verbs", ())
+        verbs = self.prompts.verbs
         return audit(draft.text, self.failed, self.earlier, self.auditing.max_steps, verbs)
 
     def _made(self, draft: Draft, asked: int, broken: tuple[str, ...]) -> Reflection:

@@ -20,7 +20,9 @@ from reflex_bench.models.base import Message
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
-ASKED_AGAIN = "That is no usable answer: {problem}. Answer again with the JSON object alone, nothing around it."
+ASKED_AGAIN = (
+    "That is no usable answer: {problem}. Answer again with the JSON object alone, nothing around it."
+)
 MOST_CALLS = 2
 """Of one question."""
 
@@ -83,24 +85,31 @@ def echo(reply: str) -> str:
     return reply.strip()[:_LONGEST_ECHO] or "(nothing)"
 
 
+def after_reasoning(reply: str) -> str:
+    """A reply without the reasoning before it (`<think>…</think>`); "" where that has no end."""
+    *_, ended = (None, *_REASONING_END.finditer(reply))
+    if ended:
+        return reply[ended.end() :]
+    return "" if _REASONING.match(reply) else reply
+
+
 def _read(text: str, shape: type[Shape]) -> tuple[Answer[Shape], str]:
     """The last object in a reply that has the shape, or what is wrong with the last that has not."""
-    repairs = []
-    *_, ended = (None, *_REASONING_END.finditer(text))
-    if ended:
-        repairs.append("reasoning_block")
-    elif _REASONING.match(text):
-        return Answer(None, text, 1), "the reasoning in it has no end"
-    body = text[ended.end() if ended else 0 :]
+    body = after_reasoning(text)
+    if not body and text:
+        return Answer(None, text, 1), "there is nothing in it but reasoning"
+    repairs = ["reasoning_block"] * (len(body) < len(text))
     value, around, extra, problem = None, body, False, "it holds no JSON object"
     for start, end, found in _objects(body):
         known = {key: part for key, part in found.items() if key in shape.model_fields}
-        # Half a surrogate pair is a legal escape in JSON, but no file and no server takes the text it makes.
-        known = json.loads(json.dumps(known, ensure_ascii=False).encode("utf-8", "replace"))
         try:
+            # Half a surrogate pair is a legal escape in JSON, but no file and no server takes the text it makes.
+            known = json.loads(json.dumps(known, ensure_ascii=False).encode("utf-8", "replace"))
             value = shape.model_validate(known)
         except ValidationError as error:
             problem = _explain(error)
+        except RecursionError:
+            problem = "it is nested too deep"
         else:
             around, extra = body[:start] + body[end:], len(known) < len(found)
     if value is None:

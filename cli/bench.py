@@ -65,6 +65,13 @@ def bench(
         int | None, typer.Option(help="Steps of one trial [default: the environment's].")
     ] = None,
     memory_size: Annotated[int | None, typer.Option(help="Reflections shown [default: 3].")] = None,
+    memory: Annotated[
+        str | None, typer.Option(help="sliding, retrieval or strategy [default: sliding].")
+    ] = None,
+    memory_from: Annotated[str | None, typer.Option(help="A run whose memory this one begins with.")] = None,
+    evaluator: Annotated[
+        str | None, typer.Option(help="Who decides that a trial failed: environment, heuristic or model.")
+    ] = None,
     parse: Annotated[str | None, typer.Option(help="strict or repair [default: repair].")] = None,
     actions: Annotated[
         str | None, typer.Option(help="text, or tools for native tool calls (HotPotQA) [default: text].")
@@ -120,7 +127,10 @@ def bench(
             "model.temperature": temperature,
             "endpoint.base_url": base_url,
             "endpoint.api": api,
+            "memory.kind": memory,
             "memory.size": memory_size,
+            "memory.carried": str(run_path(memory_from, results)) if memory_from else None,
+            "evaluator": evaluator,
             "limits.max_steps": max_steps,
             "limits.parse": parse,
             "limits.actions": actions,
@@ -150,6 +160,7 @@ def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, 
     from reflex_bench.cli.places import new_run
     from reflex_bench.harness.manifest import describe
     from reflex_bench.harness.plan import make_plan
+    from reflex_bench.harness.remembering import carry, unpack
     from reflex_bench.harness.store import Store
 
     plan = make_plan(config)
@@ -159,7 +170,9 @@ def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, 
             return 0
         warnings = check_models(plan)
         path = new_run(results, run_id, plan.environment.name)
+        carried = carry(plan)
         store = Store.create(path, describe(plan, path.name, ["reflex", *sys.argv[1:]]))
+        unpack(carried, path)
         return carry_out(plan, store, quiet, warnings)
     finally:
         plan.close()

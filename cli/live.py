@@ -8,8 +8,6 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from reflex_bench.harness.rows import Spent
-
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
@@ -36,7 +34,9 @@ class Live:
         self._done = {arm: sum(1 for name, _ in store.done if name == arm) for arm in self._arms}
         self._before = sum(self._done.values())
         self._solved = {arm: store.solved(arm) for arm in self._arms}
-        self._spent, self._errors = Spent(), 0
+        self._errors = self._calls = 0
+        self._tokens: int | None = 0
+        self._cost: float | None = 0.0
         self._guard = threading.Lock()
         self._started = self._last_line = time.monotonic()
         self._quiet = quiet
@@ -72,7 +72,9 @@ class Live:
     def called(self, reply: Reply) -> None:
         """See `Progress`."""
         with self._guard:
-            self._spent.add(reply)
+            self._calls += 1
+            self._tokens = _plus(self._tokens, reply.usage.prompt_tokens, reply.usage.completion_tokens)
+            self._cost = _plus(self._cost, reply.cost)
 
     def trial(self, row: dict[str, Any]) -> None:
         """See `Progress`."""
@@ -97,13 +99,10 @@ class Live:
         print(f"reflex: {arms}; {self._costs()}", file=sys.stderr)
 
     def _costs(self) -> str:
-        spent = self._spent
-        tokens = "tokens unknown"
-        if spent.prompt_tokens is not None and spent.completion_tokens is not None:
-            tokens = f"{spent.prompt_tokens:,} + {spent.completion_tokens:,} tokens"
-        cost = "cost unknown" if spent.cost is None else f"${spent.cost:.2f}"
+        tokens = "tokens unknown" if self._tokens is None else f"{self._tokens:,} tokens"
+        cost = "cost unknown" if self._cost is None else f"${self._cost:.2f}"
         errors = f", {self._errors} errors" if self._errors else ""
-        return f"{spent.calls:,} calls, {tokens}, {cost}{errors}, {self._left()} left"
+        return f"{self._calls:,} calls, {tokens}, {cost}{errors}, {self._left()} left"
 
     def _left(self) -> str:
         done, every = sum(self._done.values()), self._tasks * len(self._arms)
@@ -125,6 +124,11 @@ class Live:
             bar = ProgressBar(total=self._tasks, completed=done, width=30)
             table.add_row(Text(arm, style="bold"), bar, f"{done}/{self._tasks}", Text(share, style="green"))
         return Group(Text(self._title), table, Text(self._costs(), style="dim"))
+
+
+def _plus(*numbers: Any) -> Any:
+    """The sum; None where any number is unknown."""
+    return None if None in numbers else sum(numbers)
 
 
 def print_plan(plan: Plan) -> None:

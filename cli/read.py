@@ -32,7 +32,9 @@ def table(
         str,
         typer.Option("--style", "-s", help="pass-at-k, outcomes, react-table3, reflexion-curve or hotpotqa."),
     ] = "pass-at-k",
-    reference: Annotated[bool, typer.Option("--reference", help="Published results beside one's own.")] = False,
+    reference: Annotated[
+        bool, typer.Option("--reference", help="Published results beside one's own.")
+    ] = False,
     results: Results = None,
 ) -> None:
     """Print a run as the pass@k table, or in the style of a paper's table."""

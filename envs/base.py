@@ -120,6 +120,7 @@ class Prompts:
         stop: stop sequences for the actor's completions.
         thought_form, action_form: how a thought and an action are written in a turn, `{}` standing for the text.
         act_instruction: instead of `instruction`, for an agent that does not think aloud; "" where there is none.
+        verbs: with what the environment's actions begin; a reflection that asks for others is unsound.
         cot_instruction, cot_examples: for an agent that answers in one turn; "" where that makes no sense.
     """
 
@@ -132,6 +133,7 @@ class Prompts:
     stop: tuple[str, ...] = ()
     thought_form: str = "Thought: {}"
     action_form: str = "Action: {}"
+    verbs: tuple[str, ...] = ()
     act_instruction: str = ""
     cot_instruction: str = ""
     cot_examples: tuple[Example, ...] = ()
@@ -208,6 +210,10 @@ class Environment(Protocol):
             thought: the text beside it.
             extra: how many further calls the reply held; they are not executed.
         """
+        ...
+
+    def untold(self) -> Environment:
+        """The same environment, which tells no agent whether it succeeded: for arms in which something else decides."""
         ...
 
     def settings(self) -> Mapping[str, Any]:

@@ -2,27 +2,35 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
-from reflex_bench.agents.base import CallLimit, Trajectory
-from reflex_bench.agents.memory import Memory, SlidingMemory
+from reflex_bench.agents.base import Reflection, Step, StepVerdict, Trajectory, Verdict, Watch
+from reflex_bench.agents.evaluators import as_judged
+from reflex_bench.agents.memory import Memory, TaskMemory
 from reflex_bench.agents.reflexion import reflexion
+from reflex_bench.agents.transcripts import error_class_of, summary_of
 from reflex_bench.envs.base import Task
+from reflex_bench.harness.asking import Asking
 from reflex_bench.harness.config import RoleConfig
 from reflex_bench.harness.errors import RunStopped, TrialError
 from reflex_bench.harness.journal import Call, Journal
 from reflex_bench.harness.plan import Arm, Plan, fingerprint
-from reflex_bench.harness.rows import Spent, Where, error_row, read_trajectory, trial_row
-from reflex_bench.models.base import Message, Reply, Request
-from reflex_bench.models.hashing import request_hash
+from reflex_bench.harness.rows import Spent, Where, error_row, read_spent, read_trajectory, trial_row
+from reflex_bench.models.base import Reply, Request
+
+PLAYING = ("actor", "step_evaluator")
+"""The roles whose calls are part of playing a trial, and shared with it."""
+
+CALLS_OF_A_JUDGE = 4
+CALLS_OF_A_REFLECTION = 4
+"""The first answer, one more where it is malformed, and both again where it fails the audit."""
 
 T = TypeVar("T")
 
@@ -54,59 +62,14 @@ class Shared:
 
 
 @dataclass
-class Asking:
-    """One model in one role during one trial: an `Ask`, with the journal between it and the model.
-
-    Attributes:
-        call: which call of the run the next one is, but for number and step.
-        sample: what the seeds of this trial are made from.
-        limit: most calls.
-        tools: native tools that the model may call.
-        stopping: once set, no further call is made.
-    """
-
-    complete: Callable[[Request], Reply]
-    role: RoleConfig
-    journal: Journal
-    call: Call
-    sample: str
-    limit: int
-    stopping: threading.Event
-    tools: tuple[Mapping[str, Any], ...] = ()
-    spent: Spent = field(default_factory=Spent)
-
-    def __call__(self, messages: Sequence[Message], step: int, stop: Sequence[str] = ()) -> Reply:
-        """See `reflex_bench.agents.base.Ask`."""
-        if self.spent.calls >= self.limit:
-            raise CallLimit(f"{self.limit} model calls")
-        call = replace(self.call, number=self.spent.calls + 1, step=step)
-        seed = derive_seed(self.sample, call.role, call.number)
-        asked = self.role
-        request = Request(tuple(messages), asked.temperature, asked.max_tokens, tuple(stop), seed, self.tools)
-
-        def ask() -> Reply:
-            if self.stopping.is_set():
-                raise RunStopped("stopping")
-            return self.complete(request)
-
-        reply = self.journal.reply(call, request_hash(request), ask)
-        self.spent.add(reply)
-        return reply
-
-
-def derive_seed(sample: str, role: str, number: int) -> int:
-    """A seed of its own for every call of a run: 31 bits, which every server takes."""
-    digest = hashlib.sha256(f"{sample}/{role}/{number}".encode()).digest()
-    return int.from_bytes(digest[:4], "big") >> 1
-
-
-@dataclass
 class Chain:
-    """One task in one arm.
+    """One task in one arm, a trial at a time, so that an arm whose tasks learn from one another can go in rounds.
 
     Attributes:
         complete: calls a model by its name in the plan.
         write: takes a finished trial's row and its wall time in seconds.
+        memory: the arm's.
+        failed: whether infrastructure ended the chain.
     """
 
     plan: Plan
@@ -117,76 +80,107 @@ class Chain:
     complete: Callable[[str, Request], Reply]
     write: Callable[[dict[str, Any], float], None]
     stopping: threading.Event
+    memory: Memory
+    failed: bool = False
 
-    def run(self) -> None:
-        """Runs what is owed of the chain and writes a row for each trial.
+    def __post_init__(self) -> None:
+        trials, memory = self.plan.config.trials, self.memory.view(self.task)
+        self._trials = reflexion(self._attempt, self._evaluate, self._reflect, memory, trials)
+        self._where, self._sample = Where(self.arm.name, self.task, 1, ""), ""
+        self._shown: tuple[str, ...] = ()
+        self._spent: dict[str, Spent] = {}
+        self._failures: list[tuple[str, str]] = []
+
+    def step(self) -> bool:
+        """Plays the next trial and writes its row; False where none follows.
 
         Raises:
             RunStopped: no further call can be made.
         """
-        self._where, self._sample = Where(self.arm.name, self.task, 1, ""), ""
-        self._shown: tuple[str, ...] = ()
-        self._acting, self._reflecting = Spent(), Spent()
-        self._started = time.perf_counter()
-        memory = SlidingMemory(self.arm.memory.size)
+        started = time.perf_counter()
         try:
-            for trial in reflexion(self._attempt, _passed, self._reflect, memory, self.plan.config.trials):
-                self._finish(trial_row(self._where, trial, self._acting, self._reflecting))
+            trial = next(self._trials)
+            row = trial_row(self._where, trial, self._spent)
         except RunStopped:
             raise
         except TrialError as error:
-            self._fail(str(error), None)
+            row = self._error_row(str(error), None)
         except Exception as error:
             # A fault of a plug-in, or of ours, costs one trial and is shown; it must not cost a night's run.
-            self._fail(f"{type(error).__name__}: {error}", traceback.format_exc())
+            row = self._error_row(f"{type(error).__name__}: {error}", traceback.format_exc())
+        self.write(row, time.perf_counter() - started)
+        return not (self.failed or row["passed"] or row["trial"] == self.plan.config.trials)
 
-    def _fail(self, message: str, trace: str | None) -> None:
-        self._finish(error_row(self._where, message, self._shown, self._acting + self._reflecting, trace))
-
-    def _finish(self, row: dict[str, Any]) -> None:
-        now = time.perf_counter()
-        self.write(row, now - self._started)
-        self._started = now
+    def _error_row(self, message: str, trace: str | None) -> dict[str, Any]:
+        self.failed = True
+        return error_row(self._where, message, self._shown, self._spent, trace)
 
     def _attempt(self, trial: int, memory: tuple[str, ...]) -> Trajectory:
         apart = None if self.plan.config.share_first_trial else self.arm.name
         # Seeds follow from what is tried, not from who tries it: a recorded run can be replayed, and engines compared.
         self._sample = fingerprint([self.plan.config.seed, self.task.id, trial, memory, apart])
-        lineage = [self._sample, self.task.fingerprint, self.arm.acting_key, self._where.attempt]
+        acting = self.arm.key("run", "acting", "watching")
+        lineage = [self._sample, self.task.fingerprint, acting, self._where.attempt]
         self._where = Where(self.arm.name, self.task, trial, fingerprint(lineage))
-        self._shown = memory
-        self._acting, self._reflecting = Spent(), Spent()
-        played, self._acting = self.shared.once(self._where.attempt, lambda: self._play(trial, memory))
+        self._shown, self._spent = memory, {}
+        played, spent = self.shared.once(self._where.attempt, lambda: self._play(trial, memory))
+        self._spent = dict(spent)
         return played
 
-    def _play(self, trial: int, memory: tuple[str, ...]) -> tuple[Trajectory, Spent]:
+    def _play(self, trial: int, memory: tuple[str, ...]) -> tuple[Trajectory, dict[str, Spent]]:
         recorded = self.shared.rows.get(self._where.attempt)
         if recorded is not None:
-            return read_trajectory(recorded, self.task), Spent(**recorded["spent"]["actor"])
+            return read_trajectory(recorded, self.task), read_spent(recorded, PLAYING)
         ask = self._asking("actor", self.arm.actor, self.plan.max_calls)
-        self._acting = ask.spent
-        return self.arm.agent(
-            self.task, trial, memory, self.plan.environment, ask, self.plan.limits
-        ), ask.spent
+        watching = self._asking("step_evaluator", self.arm.evaluation, self.plan.max_calls)
+        self._spent = {"actor": ask.spent, "step_evaluator": watching.spent}
+        environment, watch = self.arm.environment, self._watch(watching)
+        played = self.arm.agent(self.task, trial, memory, environment, ask, self.plan.limits, watch)
+        return played, self._spent
 
-    def _reflect(self, failed: Trajectory, memory: Memory) -> str | None:
-        earlier = memory.all()
-        key = fingerprint([self._where.attempt, self.arm.reflecting_key, earlier])
+    def _watch(self, ask: Asking) -> Watch | None:
+        judge = self.arm.step_evaluator
+        if judge is None:
+            return None
 
-        def make() -> tuple[str | None, Spent]:
-            ask = self._asking("reflector", self.arm.reflecting, limit=2)
-            return self.arm.reflector(failed, earlier, self.plan.environment.prompts, ask), ask.spent
+        def watch(opening: str, steps: Sequence[Step]) -> StepVerdict:
+            if len(steps) % judge.every:
+                return StepVerdict("on_track")
+            return judge(opening, steps, self.arm.environment.prompts, ask)
 
-        text, self._reflecting = self.shared.once(key, make)
-        return text
+        return watch
+
+    def _evaluate(self, trajectory: Trajectory) -> Verdict:
+        def make() -> tuple[Verdict, Spent]:
+            ask = self._asking("evaluator", self.arm.evaluation, limit=CALLS_OF_A_JUDGE)
+            return self.arm.evaluator(trajectory, self.arm.environment.prompts, ask), ask.spent
+
+        key = fingerprint([self._where.attempt, self.arm.key("judging")])
+        verdict, self._spent["evaluator"] = self.shared.once(key, make)
+        return verdict
+
+    def _reflect(self, trajectory: Trajectory, verdict: Verdict, memory: TaskMemory) -> Reflection | None:
+        failed, earlier = as_judged(trajectory, verdict), memory.all()
+        error_class = error_class_of(failed)
+        alike = [summary for kind, summary in self._failures if kind == error_class]
+        # Not the newest n of any kind: what happened before in the same way is what can teach.
+        history = tuple(alike[len(alike) - min(self.plan.config.history, len(alike)) :])
+
+        def make() -> tuple[Reflection | None, Spent]:
+            ask = self._asking("reflector", self.arm.reflection, limit=CALLS_OF_A_REFLECTION)
+            prompts = self.arm.environment.prompts
+            return self.arm.reflector(failed, earlier, prompts, ask, history), ask.spent
+
+        key = fingerprint(
+            [self._where.attempt, self.arm.key("run", "judging", "reflecting"), earlier, history]
+        )
+        made, self._spent["reflector"] = self.shared.once(key, make)
+        self._failures.append((error_class, summary_of(failed, made.text if made else "")))
+        return made
 
     def _asking(self, role: str, config: RoleConfig, limit: int) -> Asking:
         call = Call(self._where.attempt, 0, self.arm.name, self.task.id, self._where.trial, 0, role)
         complete = partial(self.complete, config.model)
         native = role == "actor" and self.plan.limits.actions == "tools"
-        tools = self.plan.environment.tools() if native else ()
+        tools = self.arm.environment.tools() if native else ()
         return Asking(complete, config, self.journal, call, self._sample, limit, self.stopping, tools)
-
-
-def _passed(trajectory: Trajectory) -> bool:
-    return trajectory.success

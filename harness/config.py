@@ -44,21 +44,40 @@ class RoleOverride(Section):
 class MemoryConfig(Section):
     """What is remembered between trials."""
 
-    kind: Literal["sliding"] = "sliding"
+    kind: Literal["sliding", "retrieval", "strategy"] = "sliding"
+    """The last ones of the task, the ones most like the task, or lessons of all tasks that must prove themselves."""
     size: Annotated[int, Field(ge=0)] = 3
     """How many reflections are shown (at most 3 in Reflexion, section 3)."""
+    scope: Literal["task", "arm"] | None = None
+    """Of `retrieval`: this task's reflections (None, too), or those of all tasks of the arm."""
+    similarity: str | None = None
+    """`tfidf` (None, too), `wordllama`, `sentence-transformers/<model>` or `endpoint/<model>`."""
+    half_life: Annotated[float, Field(gt=0)] | None = None
+    """Of `strategy`: rounds after which an unused lesson counts half; None: never."""
+    capacity: Positive | None = None
+    """None: 200."""
+    evict: Literal["age", "usefulness"] | None = None
+    """Which goes when there are more; None: the least useful."""
+    carried: str | None = None
+    """A run whose memory, arm by arm, this one begins with."""
 
 
 class ArmConfig(Section):
     """One agent configuration over the whole split."""
 
     agent: str = "react"
-    """How one trial is played: `react`, or the name of a plug-in."""
+    """How one trial is played: `react`, `act`, `cot`, `cot-gold`, or the name of a plug-in."""
     reflector: str = "none"
-    """What is made of a failed trial: `none` (plain retry) or `reflexion`."""
+    """What is made of a failed trial: `none` (plain retry), `reflexion`, `last_attempt`,
+    `last_attempt_and_reflexion` or `structured`."""
+    evaluator: Any = None
+    """Who decides that a trial failed; None takes the run's."""
+    step_evaluator: Annotated[int, Field(ge=0)] | None = None
+    """A model looks at the trial after every so many steps; 0 never, None takes the run's."""
     memory: MemoryConfig | None = None
     """None takes the run's."""
     actor: RoleOverride = RoleOverride()
+    evaluation: RoleOverride = RoleOverride(temperature=0.0)
     reflection: RoleOverride = RoleOverride(max_tokens=512)
 
 
@@ -120,6 +139,14 @@ class Config(Section):
     seed: int = 0
     model: RoleConfig = RoleConfig()
     endpoint: EndpointConfig = EndpointConfig()
+    evaluator: Any = "environment"
+    """Who decides that a trial failed: `environment`, `heuristic`, `model`, `{all: [...]}` or `{any: [...]}`;
+    `{heuristic: {cycles: 3, max_actions: 30}}` sets its numbers."""
+    step_evaluator: Annotated[int, Field(ge=0)] = 0
+    audit: Literal["enforce", "count"] = "enforce"
+    """Whether a reflection that fails the audit is asked for once more and then kept out, or only counted."""
+    history: Annotated[int, Field(ge=0)] = 0
+    """How many earlier failures of the same kind are summed up before a reflector."""
     memory: MemoryConfig = MemoryConfig()
     arms: dict[str, ArmConfig] = dict(ARM_PRESETS)
     limits: LimitsConfig = LimitsConfig()

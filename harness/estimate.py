@@ -1,7 +1,7 @@
 """What a run is likely to take, before it takes it (`--dry-run`).
 
-An estimate from the real prompts of a few of the run's tasks and from how runs usually go; the constants below were read
-off runs of 134 procedural ALFWorld games with the simulated model.
+An estimate from the real prompts of a few of the run's tasks and from how runs usually go; the constants below were
+read off runs of 134 procedural ALFWorld games with the simulated model.
 """
 
 from __future__ import annotations
@@ -48,8 +48,9 @@ def estimate(plan: Plan) -> Estimate:
     cost: float | None = 0.0
     shared: set[str] = set()
     for arm in plan.arms:
-        first = 0 if plan.config.share_first_trial and arm.acting_key in shared else 1
-        shared.add(arm.acting_key)
+        acting = arm.key("run", "acting", "watching")
+        first = 0 if plan.config.share_first_trial and acting in shared else 1
+        shared.add(acting)
         own = tasks * (first + _retries(plan.config.trials))
         growth = (TOKENS_OF_A_TURN + TOKENS_OF_AN_OBSERVATION) * steps / 2
         remembered = _remembered(arm, plan.config.trials)

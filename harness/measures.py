@@ -150,6 +150,7 @@ def _effort(run: Run, arm: str) -> dict[str, Any]:
     won = known[known["success"] == 1]
     steps = known["steps"].sum(skipna=False)
     line: dict[str, Any] = {
+        "repeated_share": _share(rows, "repeated_characters", "prompt_characters"),
         "trials_run": len(rows),
         "steps_per_trial": known["steps"].mean(),
         "steps_per_win": won["steps"].mean(),
@@ -170,6 +171,13 @@ def _effort(run: Run, arm: str) -> dict[str, Any]:
         last = known.groupby("task").tail(1)
         line["f1"] = pd.to_numeric(last["result.f1"], errors="coerce").fillna(0.0).mean()
     return line
+
+
+def _share(rows: pd.DataFrame, part: str, whole: str) -> float:
+    """One column's sum over another's; NaN where either is not recorded, or there is nothing."""
+    if part not in rows or whole not in rows or not rows[whole].sum():
+        return math.nan
+    return float(rows[part].sum() / rows[whole].sum())
 
 
 def _wins_verified(run: Run, won: pd.DataFrame) -> float:

@@ -8,20 +8,29 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any, cast
 
-from reflex_bench.agents import messages
+from reflex_bench.agents import audit, judge, messages, reflectors, revising, schema, structured, transcripts
 from reflex_bench.agents.act import act
-from reflex_bench.agents.base import Agent, Limits
+from reflex_bench.agents.base import Agent, Limits, StepEvaluator
 from reflex_bench.agents.cot import cot, cot_gold
+from reflex_bench.agents.evaluators import NamedEvaluator
+from reflex_bench.agents.evaluators import build as build_evaluator
+from reflex_bench.agents.judge import StepJudge
+from reflex_bench.agents.memory import build as build_memory
 from reflex_bench.agents.react import react
-from reflex_bench.agents.reflectors import REFLECTORS, Reflector
+from reflex_bench.agents.reflectors import NEWEST_ONLY, Reflector
+from reflex_bench.agents.reflectors import build as build_reflector
 from reflex_bench.envs.base import Environment, Split
-from reflex_bench.harness.config import ArmConfig, Config, MemoryConfig, RoleConfig, RoleOverride
+from reflex_bench.harness.config import ArmConfig, Config, MemoryConfig, RoleConfig
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.models.base import Model
 from reflex_bench.models.prices import Prices
 from reflex_bench.models.registry import ModelOptions, open_model
+
+UNASKED = ("none", "last_attempt")
+"""Reflectors that ask no model."""
 
 AGENTS: dict[str, Agent] = {"react": react, "act": act, "cot": cot, "cot-gold": cot_gold}
 
@@ -33,44 +42,46 @@ class Arm:
     Attributes:
         name: as in the configuration.
         agent: plays one trial.
-        reflector: reflects on a failed one.
-        actor, reflecting: the models' settings in the two roles.
+        environment: in which it plays.
+        evaluator: decides whether a trial passed.
+        step_evaluator: looks at a trial under way; None where nobody does.
+        reflector: makes something of a failed trial.
         memory: what is remembered.
+        actor, evaluation, reflection: the models' settings in the three roles.
         settings: flat; what stands on the arm's row and is compared between arms.
     """
 
     name: str
     agent: Agent
+    environment: Environment
+    evaluator: NamedEvaluator
+    step_evaluator: StepEvaluator | None
     reflector: Reflector
-    actor: RoleConfig
-    reflecting: RoleConfig
     memory: MemoryConfig
+    actor: RoleConfig
+    evaluation: RoleConfig
+    reflection: RoleConfig
     settings: Mapping[str, Any]
 
-    @property
-    def acting_key(self) -> str:
-        """Equal for two arms that play a trial in the same way, given the same memory."""
-        mine = ("agent", "model", "temperature", "max_tokens", *SHARED_SETTINGS)
-        return fingerprint({key: self.settings[key] for key in mine})
+    def key(self, *parts: str) -> str:
+        """Equal for two arms that have the same settings in these parts (keys of `PARTS`)."""
+        return fingerprint({name: self.settings[name] for part in parts for name in PARTS[part]})
 
-    @property
-    def reflecting_key(self) -> str:
-        """Equal for two arms that reflect on a trial in the same way."""
-        mine = (
-            "reflector",
-            "reflector_model",
-            "reflector_temperature",
-            "reflector_max_tokens",
-            "prompt_hash",
-        )
-        return fingerprint({key: self.settings[key] for key in mine})
 
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "run": ("max_steps", "max_calls", "cycles", "parse", "actions", "prompt_hash", "api", "environment"),
+    "acting": ("agent", "model", "temperature", "max_tokens"),
+    "watching": tuple(f"step_evaluator{name}" for name in ("", "_model", "_temperature", "_max_tokens")),
+    "judging": ("evaluator", "evaluator_model", "evaluator_temperature", "evaluator_max_tokens"),
+    "reflecting": (
+        *("reflector", "reflector_model", "reflector_temperature", "reflector_max_tokens"),
+        *("audit", "history"),
+    ),
+}
+"""Which settings bear on which part of a trial; `run` bears on all."""
 
 NEEDS = {"act": "act_instruction", "cot": "cot_instruction", "cot-gold": "cot_instruction"}
 """What an agent needs of an environment's prompts."""
-
-SHARED_SETTINGS = ("max_steps", "max_calls", "cycles", "parse", "actions", "prompt_hash", "api", "environment")
-"""Settings that bear on how a trial goes and are the run's, not an arm's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,32 +160,36 @@ def open_environment(options: Mapping[str, Any]) -> Environment:
     return create(given)
 
 
-def role(base: RoleConfig, over: RoleOverride) -> RoleConfig:
-    """A role's settings: its own where it has any, else the run's."""
-    return base.model_copy(update=over.model_dump(exclude_none=True))
-
-
 def _arm(
     name: str, arm: ArmConfig, config: Config, environment: Environment, limits: Limits, max_calls: int
 ) -> Arm:
-    if arm.reflector not in REFLECTORS:
-        raise unknown("reflector", arm.reflector, REFLECTORS)
-    actor, reflecting = role(config.model, arm.actor), role(config.model, arm.reflection)
+    evaluator = build_evaluator(config.evaluator if arm.evaluator is None else arm.evaluator)
+    told = environment.feedback
+    if evaluator.sources != ("environment",):
+        # A judge that reads the verdict judges nothing, and an agent is not to know what its evaluator does not say.
+        environment = environment.untold()
+    every = config.step_evaluator if arm.step_evaluator is None else arm.step_evaluator
     memory = arm.memory or config.memory
-    reflects = arm.reflector != "none"
+    if arm.reflector in NEWEST_ONLY:
+        memory = memory.model_copy(update={"size": min(1, memory.size)})
+    roles = {
+        part: config.model.model_copy(update=over.model_dump(exclude_none=True))
+        for part, over in (("actor", arm.actor), ("evaluator", arm.evaluation), ("reflector", arm.reflection))
+    }
+    asked = {"evaluator": "model" in evaluator.sources, "reflector": arm.reflector not in UNASKED}
     settings = {
         "agent": arm.agent,
-        "model": actor.model,
-        "temperature": actor.temperature,
-        "max_tokens": actor.max_tokens,
+        **_role_settings("", roles["actor"], True),
+        "evaluator": evaluator.name,
+        **_role_settings("evaluator_", roles["evaluator"], asked["evaluator"]),
+        "step_evaluator": every or None,
+        **_role_settings("step_evaluator_", roles["evaluator"], bool(every)),
         "reflector": arm.reflector,
-        "reflector_model": reflecting.model if reflects else None,
-        "reflector_temperature": reflecting.temperature if reflects else None,
-        "reflector_max_tokens": reflecting.max_tokens if reflects else None,
-        "memory": memory.kind if reflects else "none",
-        "memory_size": memory.size if reflects else 0,
-        "evaluator": "environment",
-        "feedback": environment.feedback,
+        **_role_settings("reflector_", roles["reflector"], asked["reflector"]),
+        "audit": config.audit if asked["reflector"] else None,
+        "history": config.history if asked["reflector"] else None,
+        **(_memory_settings(memory) if arm.reflector != "none" else {"memory": "none", "memory_size": 0}),
+        "feedback": "+".join(told if source == "environment" else source for source in evaluator.sources),
         "max_steps": limits.max_steps,
         "max_calls": max_calls,
         "cycles": limits.cycles,
@@ -186,7 +201,28 @@ def _arm(
         "trials": config.trials,
     }
     settings["settings_hash"] = fingerprint(settings)
-    return Arm(name, _agent(arm.agent, environment), REFLECTORS[arm.reflector], actor, reflecting, memory, settings)
+    return Arm(
+        name,
+        _agent(arm.agent, environment),
+        environment,
+        evaluator,
+        StepJudge(every) if every else None,
+        build_reflector(arm.reflector, limits, enforce=config.audit == "enforce"),
+        memory,
+        roles["actor"],
+        roles["evaluator"],
+        roles["reflector"],
+        settings,
+    )
+
+
+def _role_settings(prefix: str, role: RoleConfig, asked: bool) -> dict[str, Any]:
+    return {f"{prefix}{name}": value if asked else None for name, value in role.model_dump().items()}
+
+
+def _memory_settings(memory: MemoryConfig) -> Mapping[str, Any]:
+    made = dict(build_memory(**memory.model_dump(exclude={"carried"})).settings())
+    return made | ({"memory_from": Path(memory.carried).name} if memory.carried else {})
 
 
 def _agent(name: str, environment: Environment) -> Agent:
@@ -202,13 +238,19 @@ def _agent(name: str, environment: Environment) -> Agent:
 
 def prompt_hash(environment: Environment) -> str:
     """Changes when any text that is put before a model changes."""
-    frame = [value for name, value in sorted(vars(messages).items()) if name.isupper()]
+    texts = (messages, audit, judge, reflectors, revising, schema, structured, transcripts)
+    frame = [
+        (module.__name__, name, value)
+        for module in texts
+        for name, value in sorted(vars(module).items())
+        if name.isupper() and isinstance(value, str | tuple | list)
+    ]
     return fingerprint([dataclasses.asdict(environment.prompts), frame])
 
 
 def _models(config: Config, arms: tuple[Arm, ...]) -> dict[str, Model]:
-    specs = {arm.actor.model for arm in arms}
-    specs |= {arm.settings["reflector_model"] for arm in arms} - {None}
+    roles = ("model", "evaluator_model", "step_evaluator_model", "reflector_model")
+    specs = {arm.settings[role] for arm in arms for role in roles} - {None}
     options = ModelOptions(
         base_url=config.endpoint.base_url,
         api=config.endpoint.api,

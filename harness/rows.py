@@ -7,16 +7,29 @@ the wall time, which is kept out of the trajectories so that equal runs are equa
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from reflex_bench.agents.base import Step, Trajectory
+from reflex_bench.agents.base import Reflection, Step, Trajectory
 from reflex_bench.agents.reflexion import Trial
 from reflex_bench.envs.base import Task
 from reflex_bench.models.base import Reply
 
-BULKY = ("text", "opening", "memory", "trajectory", "reflection", "spent", "traceback")
+BULKY = (
+    *(
+        "text",
+        "opening",
+        "memory",
+        "memory_ids",
+        "trajectory",
+        "remark",
+        "verdict",
+        "reflection",
+        "reflection_data",
+    ),
+    *("spent", "traceback"),
+)
 """The keys that only a reader of trajectories needs."""
 
 
@@ -29,9 +42,17 @@ class Spent:
     completion_tokens: int | None = 0
     cached_tokens: int | None = 0
     cost: float | None = 0.0
+    prompt_characters: int = 0
+    repeated_characters: int = 0
 
-    def add(self, reply: Reply) -> None:
-        """Counts one reply."""
+    def add(self, reply: Reply, characters: int, repeated: int) -> None:
+        """Counts one call.
+
+        Args:
+            reply: what came back.
+            characters: of the prompt.
+            repeated: of these, how many only repeat the beginning of the prompt before, which a prefix cache can serve.
+        """
         self.calls += 1
         self.prompt_tokens = _plus(self.prompt_tokens, reply.usage.prompt_tokens)
         self.completion_tokens = _plus(self.completion_tokens, reply.usage.completion_tokens)
@@ -68,46 +89,68 @@ class Where:
         }
 
 
-def trial_row(where: Where, trial: Trial, acting: Spent, reflecting: Spent) -> dict[str, Any]:
+def trial_row(where: Where, trial: Trial, spent: Mapping[str, Spent]) -> dict[str, Any]:
     """The row of a trial that ran to its end.
 
     Args:
         where: which trial.
-        trial: what happened, and what was written after it.
-        acting, reflecting: what the calls in either role took.
+        trial: what happened, how it was judged, and what was made of it.
+        spent: by role, what the calls of the trial took.
     """
-    played = trial.trajectory
+    played, verdict = trial.trajectory, trial.verdict
     repairs = Counter(name for step in played.steps for name in step.repairs)
-    reflection_tokens = _plus(reflecting.prompt_tokens, reflecting.completion_tokens)
+    reflecting = spent.get("reflector", Spent())
     return {
         **where.keys(),
         "outcome": played.outcome,
         "success": played.success,
-        "passed": trial.passed,
+        "passed": verdict.success,
+        "evaluator": verdict.by,
         "steps": len(played.steps),
         "thoughts": sum(bool(step.thought) for step in played.steps),
         "invalid_actions": sum(step.action is not None and not step.valid for step in played.steps),
         "unparsed": sum(step.error is not None for step in played.steps),
         "repairs": sum(repairs.values()),
         "repair_kinds": dict(sorted(repairs.items())),
-        **asdict(acting + reflecting),
+        **_total(spent),
         "memory_shown": len(played.memory),
-        "reflected": trial.reflection is not None,
-        "reflection_tokens": reflection_tokens,
+        **_reflection_keys(trial.reflection),
+        "reflection_tokens": _plus(reflecting.prompt_tokens, reflecting.completion_tokens),
         "digest": played.digest,
         "result": dict(played.result),
         "error": None,
         "text": played.task.text,
         "memory": list(played.memory),
+        "memory_ids": [item.id for item in trial.shown],
         "opening": played.opening,
         "trajectory": [asdict(step) for step in played.steps],
-        "reflection": trial.reflection,
-        "spent": {"actor": asdict(acting), "reflector": asdict(reflecting)},
+        "remark": played.remark,
+        "verdict": asdict(verdict),
+        "reflection": trial.reflection.text if trial.reflection else None,
+        "reflection_data": trial.reflection.data if trial.reflection else None,
+        "spent": {role: asdict(took) for role, took in spent.items() if took.calls},
     }
 
 
+def _reflection_keys(reflection: Reflection | None) -> dict[str, Any]:
+    if reflection is None:
+        return {"reflected": False}
+    return {
+        "reflected": True,
+        "reflection_kind": reflection.kind,
+        "reflection_audit": list(reflection.audit),
+        "reflection_attempts": reflection.attempts,
+        "reflection_kept": reflection.kept,
+        "error_class": reflection.error_class,
+    }
+
+
+def _total(spent: Mapping[str, Spent]) -> dict[str, Any]:
+    return asdict(sum(spent.values(), Spent()))
+
+
 def error_row(
-    where: Where, message: str, memory: tuple[str, ...], spent: Spent, trace: str | None
+    where: Where, message: str, memory: tuple[str, ...], spent: Mapping[str, Spent], trace: str | None
 ) -> dict[str, Any]:
     """The row of a trial that infrastructure ended: it says nothing about the agent, and success is unknown."""
     return {
@@ -115,7 +158,7 @@ def error_row(
         "outcome": "error",
         "success": None,
         "passed": False,
-        **asdict(spent),
+        **_total(spent),
         "memory_shown": len(memory),
         "result": {},
         "error": " ".join(message.split())[:1000],
@@ -125,11 +168,17 @@ def error_row(
     }
 
 
+def read_spent(row: Mapping[str, Any], roles: Sequence[str]) -> dict[str, Spent]:
+    """What the calls of a recorded trial took, in the roles named."""
+    return {role: Spent(**row["spent"][role]) for role in roles if role in row["spent"]}
+
+
 def read_trajectory(row: Mapping[str, Any], task: Task) -> Trajectory:
     """The trajectory that a row was made from."""
     steps = tuple(Step(**{**step, "repairs": tuple(step["repairs"])}) for step in row["trajectory"])
+    memory, outcome = tuple(row["memory"]), row["outcome"]
     return Trajectory(
-        task, row["trial"], tuple(row["memory"]), row["opening"], steps, row["outcome"], row["result"]
+        task, row["trial"], memory, row["opening"], steps, outcome, row["result"], row["remark"]
     )
 
 

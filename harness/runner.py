@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import threading
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from reflex_bench.harness.chain import Chain, Shared
 from reflex_bench.harness.contamination import Overlap, overlaps
 from reflex_bench.harness.errors import RunStopped
 from reflex_bench.harness.plan import Arm, Plan
+from reflex_bench.harness.remembering import begin, leave
 from reflex_bench.harness.store import Store
 from reflex_bench.models.base import Reply, Request
 
@@ -63,7 +64,12 @@ class Runner:
     def __init__(self, plan: Plan, store: Store, progress: Progress) -> None:
         self._plan, self._store, self._progress = plan, store, progress
         self._stopping = threading.Event()
-        self._chains: queue.SimpleQueue[Chain] = queue.SimpleQueue()
+        self._chains: queue.SimpleQueue[Chain | None] = queue.SimpleQueue()
+        self._memories = {arm.name: begin(arm, store.path) for arm in plan.arms}
+        self._playing: Counter[str] = Counter()
+        self._following: dict[str, list[Chain]] = defaultdict(list)
+        self._broken: set[str] = set()
+        self._owed = 0
         self._guard = threading.Lock()
         self._left: Counter[str] = Counter()
         self._shared: dict[str, Shared] = {}
@@ -75,9 +81,11 @@ class Runner:
     def run(self) -> Ended:
         """Runs every chain that is owed; returns when all are done or the run cannot go on."""
         for arm in self._plan.arms:
-            for task in self._plan.split.tasks:
-                if (arm.name, task.id) not in self._store.done:
-                    self._owe(arm, task)
+            owed = [task for task in self._plan.split.tasks if (arm.name, task.id) not in self._store.done]
+            # What tasks learn from one another is made again from the beginning; recorded trials cost no call.
+            again = owed and self._memories[arm.name].cross_task
+            for task in self._plan.split.tasks if again else owed:
+                self._owe(arm, task)
         workers = min(max_workers(self._plan), max(1, self._chains.qsize()))
         threads = [
             threading.Thread(target=self._work, name=f"chain-{n}", daemon=True) for n in range(workers)
@@ -96,6 +104,7 @@ class Runner:
                 thread.join()
         if not self._reason:
             self._store.sort()
+        leave(self._plan, self._store.path)
         status = "interrupted" if interrupted else "stopped" if self._reason else "complete"
         return Ended(status, self._reason, self._errors, tuple(self._overlaps))
 
@@ -103,6 +112,8 @@ class Runner:
         if task.id not in self._shared:
             self._shared[task.id] = Shared(self._store.resumed.pop(task.id, ()))
         self._left[task.id] += 1
+        self._owed += 1
+        self._playing[arm.name] += 1
         self._chains.put(
             Chain(
                 self._plan,
@@ -113,28 +124,61 @@ class Runner:
                 self._complete,
                 self._write,
                 self._stopping,
+                self._memories[arm.name],
             )
         )
 
     def _work(self) -> None:
-        while not self._stopping.is_set():
-            try:
-                chain = self._chains.get_nowait()
-            except queue.Empty:
+        while self._owed and not self._stopping.is_set():
+            chain = self._chains.get()
+            if chain is None:
                 return
             try:
-                chain.run()
+                more = chain.step()
+                while more and not chain.memory.cross_task:
+                    more = chain.step()
             except RunStopped as stop:
                 self._stop(str(stop))
                 return
-            self._chain_done(chain)
+            self._round(chain, more)
+            if not more:
+                self._chain_done(chain)
+
+    def _round(self, chain: Chain, more: bool) -> None:
+        """Ends a round of an arm with its last chain: what was learned is committed, and the next round begins.
+
+        A round in which a trial ended in an error is not ended: later trials would be shown a memory that lacks it,
+        and a resumed run another. The arm stays owed.
+        """
+        arm = chain.arm.name
+        with self._guard:
+            if more:
+                self._following[arm].append(chain)
+            self._broken |= {arm} if chain.failed else set()
+            self._playing[arm] -= 1
+            if self._playing[arm]:
+                return
+            following = self._following.pop(arm, [])
+            if arm in self._broken:
+                self._owed -= len(following)
+                following = []
+                if not self._owed:
+                    self._wake()
+            self._playing[arm] = len(following)
+        chain.memory.commit()
+        for each in sorted(following, key=lambda each: each.task.id):
+            self._chains.put(each)
 
     def _chain_done(self, chain: Chain) -> None:
         with self._guard:
             self._left[chain.task.id] -= 1
+            self._owed -= 1
+            if not self._owed:
+                self._wake()
             if not self._left[chain.task.id]:
                 del self._shared[chain.task.id]
-        self._progress.chain(chain.arm.name)
+        if (chain.arm.name, chain.task.id) not in self._store.done:
+            self._progress.chain(chain.arm.name)
 
     def _complete(self, model: str, request: Request) -> Reply:
         reply = self._plan.models[model].complete(request)
@@ -162,6 +206,11 @@ class Runner:
         with self._guard:
             self._reason = self._reason or reason
         self._stopping.set()
+        self._wake()
+
+    def _wake(self) -> None:
+        for _ in range(max_workers(self._plan)):
+            self._chains.put(None)
 
 
 def max_workers(plan: Plan) -> int:

@@ -68,7 +68,11 @@ class Store:
     def unfinished(self) -> set[str]:
         """The ids of the tasks that some arm has not finished."""
         arms, tasks = self.manifest["arms"], self.manifest["split"]["task_ids"]
-        return {task for task in tasks if any((arm, task) not in self.done for arm in arms)}
+        owed = {(arm, task) for arm in arms for task in tasks if (arm, task) not in self.done}
+        # A memory of the whole arm is made again from all its trials.
+        if any(self.manifest["arms"][arm].get("memory_scope") == "arm" for arm, _ in owed):
+            return set(tasks)
+        return {task for _, task in owed}
 
     @classmethod
     def create(cls, path: Path, manifest: Mapping[str, Any]) -> Store:

@@ -120,6 +120,7 @@ def _effort_grid(frame: pd.DataFrame) -> Grid:
         ("Reflections", _each(frame["reflections"], _whole)),
         ("Model calls", _each(frame["calls"], amount)),
         ("Prompt tokens", _each(frame["prompt_tokens"], amount)),
+        ("… repeating the last call's", _each(frame["repeated_share"], percent)),
         ("… of them cached", _each(frame["cached_tokens"], amount)),
         ("Completion tokens", _each(frame["completion_tokens"], amount)),
         ("Tokens a solved task", _each(per_solved, amount)),

@@ -38,7 +38,7 @@ _PATIENCE = 9
 """Turns after which it guesses even if nothing has told it that turns are few."""
 _STOP = 2
 """Turns after which a player who stops early has had enough."""
-_WEAK_TASKS, _WEAKNESS, _LAPSE, _HEED = 0.9, 0.9, 0.5, 0.35
+_WEAK_TASKS, _WEAKNESS, _LAPSE, _HEED = 0.9, 0.9, 0.5, 0.25
 """Share of questions with a weak spot; how often it shows there; how often a passing lapse shows anywhere; how often
 notes are heeded. Set so that a little under half of the first attempts succeed."""
 _UNTIDY = 0.08

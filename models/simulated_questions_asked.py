@@ -57,11 +57,13 @@ class Asked:
 
 def read(text: str) -> Asked:
     """Takes a question apart."""
-    if _AUXILIARY.match(text) is None and (pair := _choice(text)):
+    if pair := _choice(text):
         return _compared(text, pair)
     subjects = _subjects(text)
     path = _path(text, subjects)
     if _AUXILIARY.match(text) and len(subjects) > 1:
+        if " or " in text[subjects[0].end : subjects[1].start] and " both " not in text:
+            return Asked(text, "choice", subjects[:2])
         first = min(path, key=list(relations().values()).index, default=None)
         return Asked(text, "same", subjects[:2], (first,) if first else ())
     if len(subjects) == 1 and path:
@@ -98,6 +100,8 @@ def _compared(text: str, pair: tuple[Thing, Thing]) -> Asked:
     measured = [
         relation for relation, cue in cues() if relation.kind in ("number", "year") and cue.search(asked)
     ]
+    if not measured and not _LEAST.search(asked) and not _GREATEST.search(asked):
+        return Asked(text, "choice", pair)
     if re.search(r"\b(?:die[sd]?|lived)\b", asked):
         measured = [relations()["year of death"]]
     least = _LEAST.search(asked) is not None or _GREATEST.search(asked) is None

@@ -33,9 +33,12 @@ from reflex_bench.models.simulated_questions_words import (
 _HEAD = re.compile(r"\b(?:[Ww]hat|[Ww]hich|same|this)(?: \w+)? ([a-z]+)\b")
 """The noun that a question asks about, or the last word before it."""
 _ALIKE = re.compile(r"\bin common\b|\b(?:profession|occupation|nationality)\b")
+_NOUN = re.compile(r"\b[a-z]{4,}\b")
 _LIST = Relation("list", (), (), words=("include",))
 _CAREFUL, _NOTHING = Habits(), Hints()
 _MOST_CANDIDATES = 4
+_ENOUGH = 6
+"""Turns after which a hunch has to do where no form of question shows the way; the instruction says they are few."""
 UNKNOWN = "unknown"
 """What is handed in where nothing is known."""
 
@@ -66,6 +69,8 @@ def work_out(asked: Asked, view: View, hints: Hints = _NOTHING, habits: Habits =
         return replace(_open(asked, view, hints, habits), trails=(trail,))
     if asked.form in ("choice", "same") and asked.path:
         return _compare(asked, view, hints, habits)
+    if len(view.turns) >= _ENOUGH and (hunches := _ranked(asked, view, hints)):
+        return Finding(hunches, why="nothing else that I read comes nearer")
     if len(asked.subjects) > 1:
         return _both(asked, view, hints, habits)
     return _open(asked, view, hints, habits)
@@ -106,6 +111,8 @@ def _both(asked: Asked, view: View, hints: Hints, habits: Habits) -> Finding:
             return Finding(move=move)
     if asked.form == "same" and pages:
         return _shared_property(asked, pages)
+    if asked.form == "choice" and len(pages) > 1:
+        return _likelier(asked, pages)
     if len(pages) < 2:
         return _open(asked, view, hints, habits)
     shared = _calling(*pages) if _ALIKE.search(asked.text) else common(*pages)
@@ -117,8 +124,16 @@ def _both(asked: Asked, view: View, hints: Hints, habits: Habits) -> Finding:
 
 def _calling(one: Page, two: Page) -> list[str]:
     """What two pages both call what they are about, e.g. `novelist`."""
-    first, second = (re.findall(r"[a-z]{4,}", " ".join(page.text[:2])) for page in (one, two))
+    first, second = (_NOUN.findall(" ".join(page.text[:2]).partition(" a")[2]) for page in (one, two))
     return [word for word in dict.fromkeys(first) if word in second and word not in SMALL]
+
+
+def _likelier(asked: Asked, pages: Sequence[Page]) -> Finding:
+    """Of two, the one whose page has more of the question's words."""
+    wanted = content(asked.text)
+    shared = [len(content(" ".join(page.text)) & wanted) for page in pages]
+    names = [thing.name for thing in asked.subjects[:2]]
+    return Finding(names if shared[0] >= shared[1] else names[::-1], why="what the two pages say")
 
 
 def _look_for_list(thing: Thing, page: Page, view: View, habits: Habits) -> Move | None:
@@ -178,16 +193,23 @@ def _ranked(asked: Asked, view: View, hints: Hints) -> list[str]:
     scores: dict[str, float] = {}
     for number, page in enumerate(view.pages.values()):
         if asked.kind == "name":
-            scores[without_parenthesis(page.title)] = 0.8 * len(content(" ".join(page.text)) & wanted)
+            scores[without_parenthesis(page.title)] = _described(asked, page)
         for sentence in page.text:
             for thing in found(asked.kind, sentence):
-                score = len((content(sentence) - content(thing.name)) & wanted) + number / 4
+                score = len((content(sentence) - content(thing.name)) & wanted) + 1.5 * number
                 scores[thing.name] = max(score, scores.get(thing.name, 0))
         for relation in asked.path[-1:]:
             for thing in values(relation, page.text, page.title)[:1]:
                 scores[thing.name] = scores.get(thing.name, 0) + 2 + number
     fits = {name: score + _fitness(asked, name) for name, score in scores.items() if fold(name) not in known}
     return sorted(fits, key=lambda name: -fits[name])
+
+
+def _described(asked: Asked, page: Page) -> float:
+    """How well a page's own subject answers the question: by its words, and by being called what is asked for."""
+    head = _HEAD.search(asked.text)
+    called = bool(head and page.text and head[1][:5] in page.text[0].lower())
+    return 0.8 * len(content(" ".join(page.text)) & content(asked.text)) + 2.0 * called
 
 
 def _fitness(asked: Asked, name: str) -> float:
@@ -201,10 +223,9 @@ def _fitness(asked: Asked, name: str) -> float:
 
 def guess(asked: Asked, view: View, hints: Hints = _NOTHING) -> str:
     """What to hand in without knowing: something of the right kind from the last page, else `UNKNOWN`."""
-    if asked.form == "choice":
-        return asked.subjects[0].name
-    if asked.form == "same":
-        return "yes"
+    if asked.form in ("choice", "same"):
+        two = ["yes", "no"] if asked.form == "same" else [thing.name for thing in asked.subjects[:2]]
+        return next((answer for answer in two if fold(answer) not in hints.wrong), two[0])
     known = {fold(thing.name) for thing in asked.subjects} | set(hints.wrong)
     kinds = {"date or year": ("date", "year"), "date": ("date", "year")}.get(asked.kind, (asked.kind,))
     for page in reversed(view.pages.values()):

@@ -61,7 +61,9 @@ def write(view: View, status: str, earlier: Sequence[str], rng: Random) -> str:
     what, then = next(said for diagnose in _DIAGNOSES if (said := diagnose(case)))
     again = rng.choice(("Next time I should", "In the next attempt I should"))
     text = " ".join([f"{what[:1].upper()}{what[1:]}.", *_knowledge(case), f"{again} {then}."])
-    return f"The same as before, and I did not act on it: {text}" if text in earlier else text
+    if not any(what.lower() in old.lower() for old in earlier):
+        return text
+    return f"It went wrong in the same way once more: {what}. I had noted what to do and did not do it. {again} {then}."
 
 
 def _no_answer(case: _Case) -> tuple[str, str] | None:
@@ -100,9 +102,12 @@ def _gave_up(case: _Case) -> tuple[str, str] | None:
 def _too_long(case: _Case) -> tuple[str, str] | None:
     if not _SENTENCE.fullmatch(case.given):
         return None
-    kind = "yes or no" if case.asked.form == "same" else case.asked.kind
+    kind = "yes or no" if case.asked.form == "same" else f"the {case.asked.kind}"
     told = ", and it was wrong" if case.view.told_wrong else ""
-    return f"my answer was too long, a whole sentence{told}", f"hand in nothing but the {kind}"
+    return (
+        f'my answer "{case.given}" was too long, a whole sentence{told}',
+        f"put nothing but {kind} into Finish",
+    )
 
 
 def _wrong_way(case: _Case) -> tuple[str, str] | None:
@@ -113,7 +118,7 @@ def _wrong_way(case: _Case) -> tuple[str, str] | None:
     because = f", because the {wanted} one is asked for" if case.asked.form == "choice" else ""
     return (
         f"{case.verdict}, although I had read {case.finding.why}",
-        f"compare them the other way round{because}",
+        f"compare them the other way round{because}, and use Finish with {answers[0]}",
     )
 
 
@@ -157,7 +162,7 @@ def _overlooked(case: _Case) -> tuple[str, str] | None:
         return None
     return (
         f"{case.verdict}; I did not read far enough, for {case.finding.why}",
-        f"read further down before I answer, because the page does tell the {case.asked.path[-1].name}",
+        f"read further down and use Lookup before Finish, because the page does tell the {case.asked.path[-1].name}",
     )
 
 
@@ -175,10 +180,10 @@ def _refuted(case: _Case) -> tuple[str, str] | None:
     others = [answer for answer in case.finding.answers if fold(answer) != fold(case.given)][:_MOST_OFFERED]
     rest = f"; the pages also name {_list(others)}" if others else ""
     if not case.view.told_wrong:
-        return f"{case.verdict}{rest}", "read the pages once more before I answer"
+        return f"{case.verdict}{rest}", f"open {_quoted(_titles(case))} once more before I answer"
     if case.asked.form in ("choice", "same"):
-        return case.verdict, "give the other answer"
-    return f"{case.verdict}{rest}", "not give it again, and check what it is really called"
+        return case.verdict, "use Finish with the other answer"
+    return f"{case.verdict}{rest}", f"not give {case.given} again, and Search for the page of what is asked"
 
 
 _DIAGNOSES: tuple[Callable[[_Case], tuple[str, str] | None], ...] = (
@@ -199,16 +204,19 @@ def _start(case: _Case) -> str:
     return case.asked.subjects[0].name if case.asked.subjects else case.view.question.rstrip("?")
 
 
+def _titles(case: _Case) -> list[str]:
+    return [page.title for page in case.view.pages.values()][-2:] or [_start(case)]
+
+
 def _next_step(case: _Case) -> str:
     """What a careful reader would do next, to be done first in the next attempt."""
     move = case.finding.move
     if move is None:
-        titles = [page.title for page in case.view.pages.values()][-2:] or [_start(case)]
-        return f"open {_quoted(titles)} at once"
+        return f"open {_quoted(_titles(case))} at once"
     wanted = f" and read the {move.relation.name} there" if move.relation and move.relation.cues else ""
     if move.word:
         return f'open "{move.about}" and use Lookup[{move.word}] there'
-    return f'go straight to "{move.argument}"{wanted}'
+    return f"begin with Search[{move.argument}]{wanted}"
 
 
 def _knowledge(case: _Case) -> list[str]:

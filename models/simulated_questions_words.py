@@ -12,7 +12,7 @@ _WORD = rf"(?:[{_CAPITAL}]\.|[{_CAPITAL}](?:[\w’'-]|\.(?=\w))*)"
 _JOINT = r"(?:(?:of the|of|the|de la|de|la|von|van|du|del|der|di|&) )?"
 NAME = rf"{_WORD}(?: {_JOINT}{_WORD}){{0,8}}"
 """Capitalised words in a row, with the small words that stand inside names."""
-_THING = re.compile(rf'"(?P<title>[^"]{{1,80}})"|(?P<name>\b{NAME}(?: \([^)]{{1,30}}\))?)')
+_THING = re.compile(rf'"(?P<title>[^"]{{1,80}})"|(?P<name>\b{NAME})')
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _DAY = rf"\d{{1,2}} (?:{_MONTHS})|(?:{_MONTHS}) \d{{1,2}}"
 _DATE = re.compile(rf"\b(?:{_DAY})(?:,? \d{{4}})?\b")
@@ -75,6 +75,7 @@ def things(sentence: str) -> Iterator[Thing]:
         if match["name"]:
             name = _without_opener(name)
             start = match.end() - len(name)
+            name = name.removesuffix("'s")
             if not name or _is_adjective(sentence, name, start, match.end()):
                 continue
         yield Thing(name, _sort(sentence, start), start, match.end())

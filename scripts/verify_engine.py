@@ -2,7 +2,7 @@
 
 The games are generated: all task types and room kinds, in turn in the form of each release of the data. Some are
 disturbed first, into what the generator does not write but official data contain or could: things in two places,
-vessels with something in them, lids that do not open, goals about slices, things already hot or clean, and so on.
+vessels with something in them, lids that do not open, other goals, things already hot or clean, and so on.
 The commands are random, goal-directed, and malformed, in changing shares.
 """
 

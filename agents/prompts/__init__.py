@@ -34,6 +34,7 @@ def parse(text: str) -> Prompts:
         stop=tuple(raw.get("stop", ())),
         thought_form=raw["thought_form"],
         action_form=raw["action_form"],
+        verbs=tuple(raw["verbs"]),
         act_instruction=raw.get("act_instruction", "").strip(),
         cot_instruction=raw.get("cot_instruction", "").strip(),
         cot_examples=tuple(map(parse_example, raw.get("cot_examples", ()))),

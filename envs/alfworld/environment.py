@@ -147,6 +147,10 @@ class AlfworldEnvironment:
         """No tool exists, so none can be called."""
         return Action(thought, error="unknown_action")
 
+    def untold(self) -> AlfworldEnvironment:
+        """Itself: a game never says whether it is won, it only ends."""
+        return self
+
     def settings(self) -> Mapping[str, Any]:
         """The engine and every version that decides what a game is."""
         settings: dict[str, Any] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -183,6 +184,12 @@ class HotpotEnvironment:
     def read_call(self, name: str, arguments: str, thought: str, extra: int) -> Action:
         """The action of a native tool call. Never raises."""
         return native.from_tool_call(name, arguments, thought=thought, extra=extra)
+
+    def untold(self) -> HotpotEnvironment:
+        """The same environment, in which Finish is answered without a verdict."""
+        silent = copy.copy(self)
+        silent.feedback = "none"
+        return silent
 
     def settings(self) -> Mapping[str, Any]:
         """What decides whether two rows can be compared."""

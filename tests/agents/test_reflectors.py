@@ -94,6 +94,12 @@ def test_a_repeat_of_an_earlier_reflection_is_not_kept_twice():
     assert (made.audit, made.kept) == (("not_repeated",), False)
 
 
+def test_the_reasoning_of_a_reasoning_model_is_no_part_of_its_reflection():
+    assert reflect("reflexion", f"<think>Which drawer?</think>\n{SOUND}")[0].text == SOUND
+    made, _ = reflect("reflexion", f"<think>{SOUND}", f"<think>{SOUND}")
+    assert (made.text, made.kept) == ("", False)
+
+
 def test_where_the_audit_only_counts_nothing_is_asked_again_and_nothing_kept_out():
     made, script = reflect("reflexion", "I should try harder.", enforce=False)
     assert (made.kept, made.attempts, len(script.heard)) == (True, 1, 1)

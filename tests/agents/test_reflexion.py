@@ -1,15 +1,9 @@
 """Algorithm 1, with trajectories that were written by hand."""
 
-import pytest
-
-from reflex_bench.agents import reflectors
 from reflex_bench.agents.base import Step, Trajectory
 from reflex_bench.agents.memory import SlidingMemory
-from reflex_bench.agents.prompts import load
 from reflex_bench.agents.reflexion import reflexion
 from reflex_bench.envs.base import Task
-from reflex_bench.harness.errors import ReflexError
-from reflex_bench.models.base import Reply
 
 TASK = Task("t1", "put", "put a mug on the desk", "00")
 STEP = Step(1, "look", "", "look", "You see a desk 1.")
@@ -64,33 +58,3 @@ def test_nothing_is_reflected_on_after_the_last_trial_because_nobody_would_read_
     made, _, asked = run(["failure"] * 3)
     assert asked == [1, 2]
     assert made[-1].reflection is None
-
-
-def test_a_success_is_never_reflected_on():
-    with pytest.raises(ReflexError, match="success"):
-        reflectors.REFLECTORS["reflexion"](
-            trajectory(1, (), "success"), (), load("alfworld"), lambda *_, **__: Reply("x")
-        )
-
-
-def test_the_reflector_reads_the_trial_and_how_it_ended():
-    heard = []
-
-    def ask(messages, step, stop=()):
-        heard.extend(messages)
-        return Reply("  Next time\nopen the drawer. ")
-
-    text = reflectors.REFLECTORS["reflexion"](
-        trajectory(1, (), "step_limit"), ("older",), load("alfworld"), ask
-    )
-    assert text == "Next time open the drawer."
-    prompt = heard[-1].content
-    assert "> look\nYou see a desk 1.\nSTATUS: FAILED (all 1 steps were used up)" in prompt
-    assert "older" in prompt
-
-
-def test_an_empty_reflection_is_not_remembered():
-    text = reflectors.REFLECTORS["reflexion"](
-        trajectory(1, (), "loop"), (), load("alfworld"), lambda *_, **__: Reply(" \n")
-    )
-    assert text is None

@@ -79,6 +79,9 @@ def test_what_stands_around_the_json_is_tolerated_and_named(reply, repairs):
         f"<think>I could say {GOOD}",
         '{"sure": ' + "9" * 5000 + ', "name": "x"}',
         '{"a":' * 5000,
+        '{"sure": ' + "[" * 990 + "]" * 990 + "}",
+        '{"sure": ' + "[" * 9900 + "]" * 9900 + "}",
+        "<think>Nothing follows.</think>",
         "[" * 100_000,
     ],
 )

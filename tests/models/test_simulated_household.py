@@ -52,11 +52,7 @@ def chain(environment: Environment, task: Task, learns: bool, shows: bool) -> li
 
     def reflect(failed: Trajectory, memory: SlidingMemory) -> str | None:
         speak = partial(ask, key=f"{task.id}/{failed.trial}/reflection")
-        return (
-            reflectors.REFLECTORS["reflexion"](failed, memory.all(), environment.prompts, speak)
-            if learns
-            else None
-        )
+        return reflectors.reflexion(failed, memory.all(), environment.prompts, speak) if learns else None
 
     return list(reflexion(attempt, lambda done: done.success, reflect, SlidingMemory(3), TRIALS))
 

@@ -1,0 +1,78 @@
+"""One model in one role during one trial, with the journal between it and the agent."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from reflex_bench.agents.base import CallLimit
+from reflex_bench.harness.config import RoleConfig
+from reflex_bench.harness.errors import RunStopped
+from reflex_bench.harness.journal import Call, Journal
+from reflex_bench.harness.rows import Spent
+from reflex_bench.models.base import Message, Reply, Request
+from reflex_bench.models.hashing import request_hash
+
+
+@dataclass
+class Asking:
+    """One model in one role during one trial: an `Ask`, with the journal between it and the model.
+
+    Attributes:
+        call: which call of the run the next one is, but for number and step.
+        sample: what the seeds of this trial are made from.
+        limit: most calls.
+        tools: native tools that the model may call.
+        spent: what the calls so far took.
+        last: the conversation of the call before.
+        stopping: once set, no further call is made.
+    """
+
+    complete: Callable[[Request], Reply]
+    role: RoleConfig
+    journal: Journal
+    call: Call
+    sample: str
+    limit: int
+    stopping: threading.Event
+    tools: tuple[Mapping[str, Any], ...] = ()
+    spent: Spent = field(default_factory=Spent)
+    last: tuple[Message, ...] = ()
+
+    def __call__(self, messages: Sequence[Message], step: int, stop: Sequence[str] = ()) -> Reply:
+        """See `reflex_bench.agents.base.Ask`."""
+        if self.spent.calls >= self.limit:
+            raise CallLimit(f"{self.limit} model calls")
+        call = replace(self.call, number=self.spent.calls + 1, step=step)
+        seed = derive_seed(self.sample, call.role, call.number)
+        asked = self.role
+        request = Request(tuple(messages), asked.temperature, asked.max_tokens, tuple(stop), seed, self.tools)
+
+        def ask() -> Reply:
+            if self.stopping.is_set():
+                raise RunStopped("stopping")
+            return self.complete(request)
+
+        reply = self.journal.reply(call, request_hash(request), ask)
+        self.spent.add(reply, *_repeated(request.messages, self.last))
+        self.last = request.messages
+        return reply
+
+
+def _repeated(now: Sequence[Message], before: Sequence[Message]) -> tuple[int, int]:
+    """Characters of a prompt, and how many of these stand at the beginning of the one before, message by message."""
+    same = 0
+    for mine, other in zip(now, before, strict=False):
+        if mine != other:
+            break
+        same += len(mine.content)
+    return sum(len(message.content) for message in now), same
+
+
+def derive_seed(sample: str, role: str, number: int) -> int:
+    """A seed of its own for every call of a run: 31 bits, which every server takes."""
+    digest = hashlib.sha256(f"{sample}/{role}/{number}".encode()).digest()
+    return int.from_bytes(digest[:4], "big") >> 1

@@ -1,0 +1,97 @@
+"""The memories of a run's arms as files: what another run carried here, and what this one leaves behind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from reflex_bench.agents.memory import Memory, build
+from reflex_bench.envs.base import Task
+from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.journal import read_lines
+from reflex_bench.harness.plan import Arm, Plan
+from reflex_bench.harness.store import write_lines, write_text
+
+FOLDER = "memory"
+
+
+def remembers(arm: Arm) -> bool:
+    """Whether anything can come into an arm's memory."""
+    return bool(arm.settings["reflector"] != "none")
+
+
+def begin(arm: Arm, run: Path) -> Memory:
+    """An arm's memory as its run begins: empty, or what another run carried to it."""
+    memory = build(**arm.memory.model_dump(exclude={"carried"}))
+    if arm.memory.carried and remembers(arm):
+        memory.load(read_lines(_carried(run, arm.name)))
+    return memory
+
+
+def carry(plan: Plan) -> dict[str, str]:
+    """What other runs carry to a new one, by arm, as text.
+
+    Raises:
+        UsageError: a run has no memory of that arm, or one of another kind.
+    """
+    found = {}
+    for arm in plan.arms:
+        if arm.memory.carried and remembers(arm):
+            file = Path(arm.memory.carried) / FOLDER / f"{arm.name}.jsonl"
+            if not file.exists():
+                raise UsageError(f"--memory-from: {arm.memory.carried} has no memory of an arm {arm.name!r}")
+            build(**arm.memory.model_dump(exclude={"carried"})).load(read_lines(file))
+            found[arm.name] = file.read_text(encoding="utf-8")
+    return found
+
+
+def unpack(carried: Mapping[str, str], run: Path) -> None:
+    """Writes what is carried into a new run, so that it needs the old one no more."""
+    for arm, text in carried.items():
+        write_text(_carried(run, arm), text)
+
+
+def leave(plan: Plan, run: Path) -> None:
+    """Writes `memory/<arm>.jsonl`: the memory that the recorded trials of every arm make, in their order."""
+    tasks = {task.id: task for task in plan.split.tasks}
+    for arm in filter(remembers, plan.arms):
+        memory = begin(arm, run)
+        for _, rows in groupby(_recorded(run, arm.name), key=lambda row: row["trial"]):
+            for row in rows:
+                _relive(memory, tasks[row["task"]], row)
+            memory.commit()
+        write_lines(run / FOLDER / f"{arm.name}.jsonl", memory.dump())
+
+
+def _recorded(run: Path, arm: str) -> list[dict[str, Any]]:
+    """The little that a memory takes from each trial of an arm, by trial and task."""
+    keys = (
+        "trial",
+        "task",
+        "memory_ids",
+        "passed",
+        "reflection",
+        "reflected",
+        "reflection_kept",
+        "error_class",
+    )
+    rows = [
+        {key: row.get(key) for key in keys}
+        for path in (run / "trajectories").glob(f"{arm}.trial-*.jsonl")
+        for row in read_lines(path)
+        if row["outcome"] != "error"
+    ]
+    return sorted(rows, key=lambda row: (row["trial"], row["task"]))
+
+
+def _relive(memory: Memory, task: Task, row: Mapping[str, Any]) -> None:
+    view = memory.view(task)
+    view.outcome(row["memory_ids"], row["passed"])
+    if row["reflected"] and row["reflection_kept"]:
+        view.add(row["reflection"], row["trial"], row["error_class"])
+
+
+def _carried(run: Path, arm: str) -> Path:
+    return run / FOLDER / f"{arm}.carried.jsonl"
