@@ -280,8 +280,7 @@ def build(
         kind: `sliding`, `retrieval` or `strategy`.
         size: how many texts a trial is shown; 0 shows none.
         endpoint: how to reach an endpoint for embeddings, if `similarity` names one.
-        options: of the kind, as `RetrievalMemory` and `StrategyMemory` take them, except that `similarity` is a name;
-            None takes the kind's own default.
+        options: of the kind, as its class takes them, but `similarity` by name; None takes the kind's own default.
 
     Raises:
         UsageError: no such kind, or an option that the kind does not have.

@@ -30,8 +30,14 @@ def table(
     ] = "terminal",
     style: Annotated[
         str,
-        typer.Option("--style", "-s", help="pass-at-k, outcomes, react-table3, reflexion-curve or hotpotqa."),
+        typer.Option(
+            *("--style", "-s"),
+            help="pass-at-k, outcomes, react-table3, reflexion-curve, hotpotqa, reflections or evaluator.",
+        ),
     ] = "pass-at-k",
+    reflections: Annotated[
+        bool, typer.Option("--reflections", help="What the audit found in the reflections.")
+    ] = False,
     reference: Annotated[
         bool, typer.Option("--reference", help="Published results beside one's own.")
     ] = False,
@@ -42,7 +48,7 @@ def table(
     from reflex_bench.harness.render import render
     from reflex_bench.harness.styles import styled_table
 
-    made = styled_table(read_run(run_path(run, results)), style, reference)
+    made = styled_table(read_run(run_path(run, results)), "reflections" if reflections else style, reference)
     print(render(made, format, color=sys.stdout.isatty()), end="")
 
 

@@ -3,6 +3,8 @@
 ::
 
     ReflexError
+    ├── UnknownGame           a game that the native ALFWorld engine does not know (`envs.alfworld.pddl`)
+    ├── CallLimit             a trial may not call a model again (`agents.base`)
     ├── UsageError            the person's mistake: one line, exit code 2, before anything is paid for
     ├── RunStopped            the run cannot go on (wrong key, dead endpoint, limit reached); it can be resumed
     └── TrialError            infrastructure failed: the trial's outcome is `error`, never a failure of the agent

@@ -95,7 +95,7 @@ class Plan:
     models: Mapping[str, Model]
     limits: Limits
     max_calls: int
-    warnings: tuple[str, ...] = ()
+    endpoint: ModelOptions
 
     @property
     def simulated(self) -> bool:
@@ -138,11 +138,12 @@ def make_plan(config: Config) -> Plan:
         arms = tuple(
             _arm(name, arm, config, environment, limits, max_calls) for name, arm in config.arms.items()
         )
-        models = _models(config, arms)
+        endpoint = _endpoint(config)
+        models = _models(arms, endpoint)
     except BaseException:
         environment.close()
         raise
-    return Plan(config, environment, split, arms, models, limits, max_calls)
+    return Plan(config, environment, split, arms, models, limits, max_calls, endpoint)
 
 
 def open_environment(options: Mapping[str, Any]) -> Environment:
@@ -248,10 +249,14 @@ def prompt_hash(environment: Environment) -> str:
     return fingerprint([dataclasses.asdict(environment.prompts), frame])
 
 
-def _models(config: Config, arms: tuple[Arm, ...]) -> dict[str, Model]:
+def _models(arms: tuple[Arm, ...], endpoint: ModelOptions) -> dict[str, Model]:
     roles = ("model", "evaluator_model", "step_evaluator_model", "reflector_model")
     specs = {arm.settings[role] for arm in arms for role in roles} - {None}
-    options = ModelOptions(
+    return {spec: open_model(spec, endpoint) for spec in sorted(specs)}
+
+
+def _endpoint(config: Config) -> ModelOptions:
+    return ModelOptions(
         base_url=config.endpoint.base_url,
         api=config.endpoint.api,
         timeout=config.endpoint.timeout,
@@ -259,4 +264,3 @@ def _models(config: Config, arms: tuple[Arm, ...]) -> dict[str, Model]:
         max_connections=config.limits.max_connections,
         prices=Prices(**config.endpoint.prices.model_dump()) if config.endpoint.prices else None,
     )
-    return {spec: open_model(spec, options) for spec in sorted(specs)}

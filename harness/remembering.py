@@ -22,9 +22,9 @@ def remembers(arm: Arm) -> bool:
     return bool(arm.settings["reflector"] != "none")
 
 
-def begin(arm: Arm, run: Path) -> Memory:
+def begin(plan: Plan, arm: Arm, run: Path) -> Memory:
     """An arm's memory as its run begins: empty, or what another run carried to it."""
-    memory = build(**arm.memory.model_dump(exclude={"carried"}))
+    memory = _empty(plan, arm)
     if arm.memory.carried and remembers(arm):
         memory.load(read_lines(_carried(run, arm.name)))
     return memory
@@ -42,7 +42,7 @@ def carry(plan: Plan) -> dict[str, str]:
             file = Path(arm.memory.carried) / FOLDER / f"{arm.name}.jsonl"
             if not file.exists():
                 raise UsageError(f"--memory-from: {arm.memory.carried} has no memory of an arm {arm.name!r}")
-            build(**arm.memory.model_dump(exclude={"carried"})).load(read_lines(file))
+            _empty(plan, arm).load(read_lines(file))
             found[arm.name] = file.read_text(encoding="utf-8")
     return found
 
@@ -57,7 +57,7 @@ def leave(plan: Plan, run: Path) -> None:
     """Writes `memory/<arm>.jsonl`: the memory that the recorded trials of every arm make, in their order."""
     tasks = {task.id: task for task in plan.split.tasks}
     for arm in filter(remembers, plan.arms):
-        memory = begin(arm, run)
+        memory = begin(plan, arm, run)
         for _, rows in groupby(_recorded(run, arm.name), key=lambda row: row["trial"]):
             for row in rows:
                 _relive(memory, tasks[row["task"]], row)
@@ -91,6 +91,10 @@ def _relive(memory: Memory, task: Task, row: Mapping[str, Any]) -> None:
     view.outcome(row["memory_ids"], row["passed"])
     if row["reflected"] and row["reflection_kept"]:
         view.add(row["reflection"], row["trial"], row["error_class"])
+
+
+def _empty(plan: Plan, arm: Arm) -> Memory:
+    return build(endpoint=plan.endpoint, **arm.memory.model_dump(exclude={"carried"}))
 
 
 def _carried(run: Path, arm: str) -> Path:

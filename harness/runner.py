@@ -65,7 +65,7 @@ class Runner:
         self._plan, self._store, self._progress = plan, store, progress
         self._stopping = threading.Event()
         self._chains: queue.SimpleQueue[Chain | None] = queue.SimpleQueue()
-        self._memories = {arm.name: begin(arm, store.path) for arm in plan.arms}
+        self._memories = {arm.name: begin(plan, arm, store.path) for arm in plan.arms}
         self._playing: Counter[str] = Counter()
         self._following: dict[str, list[Chain]] = defaultdict(list)
         self._broken: set[str] = set()

@@ -91,8 +91,17 @@ def as_lines(row: Mapping[str, Any], width: int) -> Iterator[tuple[str, str]]:
     style = "bold green" if row["success"] else "bold red"
     after = "" if row["steps"] is None else f" after {row['steps']} steps"
     yield style, f"=> {row['outcome']}{after}"
+    if row.get("remark"):
+        yield from _wrapped("yellow", "stopped    ", row["remark"], width)
+    verdict = row.get("verdict") or {}
+    if verdict.get("by", "environment") != "environment":
+        said = f"{'passed' if verdict['success'] else 'failed'} ({verdict['by']}). {verdict['reason']}"
+        yield from _wrapped("yellow", "judged     ", said, width)
     if row["reflection"]:
         yield from _wrapped("magenta", "reflects   ", row["reflection"], width)
+        if row.get("reflection_audit"):
+            kept = "kept" if row["reflection_kept"] else "kept out of the memory"
+            yield "yellow", f"           audit: {', '.join(row['reflection_audit'])}; {kept}"
 
 
 def _wrapped(style: str, label: str, text: str, width: int) -> Iterator[tuple[str, str]]:

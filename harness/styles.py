@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from reflex_bench.harness.audit_table import confusion_table, reflections_table
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.harness.footnotes import notes
 from reflex_bench.harness.frame import Run
@@ -47,6 +48,8 @@ def styled_table(run: Run, style: str = "pass-at-k", reference: bool = False) ->
         "react-table3": react_table3,
         "reflexion-curve": reflexion_curve,
         "hotpotqa": hotpotqa_table,
+        "reflections": reflections_table,
+        "evaluator": confusion_table,
     }
     if style not in styles:
         raise unknown("table style", style, styles)

@@ -1,1 +1,8 @@
-"""ALFWorld: household text games."""
+"""ALFWorld: household text games.
+
+`from reflex_bench.envs.alfworld import Game` is the native engine by itself, for search and training; see `engine`.
+"""
+
+from reflex_bench.envs.alfworld.engine import Game, Games, Step
+
+__all__ = ["Game", "Games", "Step"]

@@ -35,7 +35,9 @@ def test_the_examples_of_act_are_those_of_react_without_their_thoughts():
         for whole, stripped in zip(examples, thoughtless.examples[kind], strict=True):
             said = [reply for _, reply in whole.turns if not reply.startswith("think:")]
             assert [reply for _, reply in stripped.turns] == said
-            assert stripped.turns[0][0] == whole.turns[0][0], "the task itself must not go with the first thought"
+            assert stripped.turns[0][0] == whole.turns[0][0], (
+                "the task itself must not go with the first thought"
+            )
     assert "think" not in thoughtless.instruction.lower()
     environment.close()
 

@@ -1,6 +1,7 @@
 """The rules by which a reflection is remembered or not, on real examples and on what reflectors were seen to write."""
 
 import pytest
+from growth import grows_linearly
 
 from reflex_bench.agents.audit import RULES, audit
 from reflex_bench.agents.base import Step, Trajectory
@@ -190,12 +191,6 @@ def test_every_rule_can_fail_alone_and_has_words_for_the_reflector():
     assert all(RULES.values())
 
 
-@pytest.mark.parametrize(
-    "text", ["a " * 200_000, "A" * 400_000, "step 1 and " * 40_000, "[" * 400_000, "'say '" * 80_000]
-)
-def test_auditing_takes_time_linear_in_the_length_of_the_text(text):
-    import time
-
-    started = time.perf_counter()
-    failed(text)
-    assert time.perf_counter() - started < 10
+@pytest.mark.parametrize("part", ["a ", "A", "step 1 and ", "[", "'say '"])
+def test_auditing_takes_time_in_proportion_to_the_length_of_the_text(part):
+    assert grows_linearly(lambda length: failed(part * (length // len(part))), 4_000)

@@ -11,15 +11,41 @@ def test_hotpotqa_is_played_with_native_tool_calls_and_replayed_from_the_journal
         turns.append(call.body)
         named, argument = ("Search", "entity") if len(turns) % 2 else ("Finish", "answer")
         native = [
-            {"id": "1", "type": "function", "function": {"name": named, "arguments": f'{{"{argument}": "Velm"}}'}},
+            {
+                "id": "1",
+                "type": "function",
+                "function": {"name": named, "arguments": f'{{"{argument}": "Velm"}}'},
+            },
             {"id": "2", "type": "function", "function": {"name": "Lookup", "arguments": '{"keyword": "x"}'}},
         ]
         return chat(None, finish="tool_calls", tool_calls=native)
 
     loopback.answer = call_tools
-    command = ("bench", "hotpotqa", "--tasks", 2, "--trials", 1, "--arms", "react", "--actions", "tools", "-q", "--max-workers", 1)
+    command = (
+        "bench",
+        "hotpotqa",
+        "--tasks",
+        2,
+        "--trials",
+        1,
+        "--arms",
+        "react",
+        "--actions",
+        "tools",
+        "-q",
+        "--max-workers",
+        1,
+    )
     done = reflex(
-        *command, "--model", f"openai/{MODEL}", "--base-url", loopback.base_url, "--run-id", "a", "--results", tmp_path
+        *command,
+        "--model",
+        f"openai/{MODEL}",
+        "--base-url",
+        loopback.base_url,
+        "--run-id",
+        "a",
+        "--results",
+        tmp_path,
     )
     assert done.returncode == 0, done.stderr
     assert {tool["function"]["name"] for tool in turns[0]["tools"]} == {"Search", "Lookup", "Finish"}

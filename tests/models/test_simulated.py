@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reflex_bench.agents import prompts
-from reflex_bench.agents.messages import opening, reflecting, transcript
+from reflex_bench.agents.messages import MEMORY_HEADER, opening, reflecting, transcript
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.models import simulated
 from reflex_bench.models.base import Message, Request
@@ -46,7 +46,7 @@ def test_it_sees_only_what_a_request_holds() -> None:
 
 def test_nothing_but_memory_and_task_decides_how_a_trial_begins() -> None:
     request = first_turn("The mug 1 was in drawer 1.", temperature=0.7, seed=5)
-    task = request.messages[-1].content.partition("You have tried this task before")
+    task = request.messages[-1].content.partition(MEMORY_HEADER)
     bare = (Message("system", "Play."), Message("user", task[1] + task[2]))
     assert MODEL.complete(replace(request, messages=bare)).text == MODEL.complete(request).text
 

@@ -11,8 +11,8 @@ from functools import partial
 import pytest
 
 from reflex_bench.agents import prompts, reflectors
-from reflex_bench.agents.base import Limits, Trajectory
-from reflex_bench.agents.memory import SlidingMemory
+from reflex_bench.agents.base import Limits, Reflection, Trajectory, Verdict
+from reflex_bench.agents.memory import SlidingMemory, TaskMemory
 from reflex_bench.agents.messages import opening
 from reflex_bench.agents.react import react
 from reflex_bench.agents.reflexion import Trial, reflexion
@@ -50,11 +50,14 @@ def chain(environment: Environment, task: Task, learns: bool, shows: bool) -> li
         limits, speak = Limits(environment.max_steps), partial(ask, key=f"{task.id}/{number}")
         return react(task, number, memory if shows else (), environment, speak, limits)
 
-    def reflect(failed: Trajectory, memory: SlidingMemory) -> str | None:
+    def reflect(failed: Trajectory, verdict: Verdict, memory: TaskMemory) -> Reflection | None:
         speak = partial(ask, key=f"{task.id}/{failed.trial}/reflection")
         return reflectors.reflexion(failed, memory.all(), environment.prompts, speak) if learns else None
 
-    return list(reflexion(attempt, lambda done: done.success, reflect, SlidingMemory(3), TRIALS))
+    def evaluate(done: Trajectory) -> Verdict:
+        return Verdict(done.success, "environment")
+
+    return list(reflexion(attempt, evaluate, reflect, SlidingMemory(3).view(task), TRIALS))
 
 
 def play(environment: Environment, learns: bool, shows: bool = True) -> Chains:
@@ -75,11 +78,13 @@ def reflected(environment: Environment) -> Chains:
 
 def solved(chains: Chains, trials: int) -> float:
     """Share of tasks solved within the first trials."""
-    return sum(any(trial.passed for trial in chain[:trials]) for chain in chains.values()) / len(chains)
+    return sum(any(trial.verdict.success for trial in chain[:trials]) for chain in chains.values()) / len(
+        chains
+    )
 
 
 def test_it_wins_every_task_type_at_the_first_trial_and_loses_every_one(retried: Chains) -> None:
-    first = Counter((chain[0].trajectory.task.type, chain[0].passed) for chain in retried.values())
+    first = Counter((chain[0].trajectory.task.type, chain[0].verdict.success) for chain in retried.values())
     for kind in ("put", "clean", "heat", "cool", "examine", "puttwo"):
         assert first[kind, True] > 0
         assert first[kind, False] > 0
@@ -120,7 +125,7 @@ def test_every_trial_begins_with_a_thought_and_admits_its_habits(retried: Chains
 
 
 def test_reflections_are_two_to_four_sentences_and_name_what_the_room_holds(reflected: Chains) -> None:
-    texts = [trial.reflection for chain in reflected.values() for trial in chain if trial.reflection]
+    texts = [trial.reflection.text for chain in reflected.values() for trial in chain if trial.reflection]
     assert all(2 <= len(re.findall(r"[.!?](?:\s|$)", text)) <= 4 for text in texts)
     assert all(re.search(r"[a-z]+ \d+", text) for text in texts)
     assert len(set(texts)) > 0.8 * len(texts)

@@ -80,7 +80,10 @@ def test_an_episode_is_started_once_and_not_played_before(native: Environment) -
 
 def test_the_old_way_of_putting_is_understood_and_counted(native: Environment) -> None:
     task = next(task for task in native.load().tasks if task.type == "clean")
-    commands = [c.replace("move ", "put ").replace(" to ", " in ") if c[:4] == "move" else c for c in walkthrough(task)]
+    commands = [
+        c.replace("move ", "put ").replace(" to ", " in ") if c[:4] == "move" else c
+        for c in walkthrough(task)
+    ]
     steps, result = play(native, task, commands)
     assert steps[-1].won
     assert "You move the" in steps[-1].observation
@@ -112,7 +115,9 @@ def test_old_and_new_games_read_alike_in_both_engines(tmp_path: Path) -> None:
     assert steps[-1].won
     path.write_text(json.dumps(as_data_2_1_1(json.loads(path.read_bytes()))))
     for engine in ("native", "official"):
-        old = create({"engine": engine, "split": "valid_seen", "data": tmp_path, "task_ids": (entry.id,), "workers": 1})
+        old = create(
+            {"engine": engine, "split": "valid_seen", "data": tmp_path, "task_ids": (entry.id,), "workers": 1}
+        )
         old_steps, old_result = play(old, old.load().tasks[0], commands)
         old.close()
         assert old_steps == steps

@@ -87,11 +87,18 @@ def offer(site: Site, content: bytes, name: str = "games.zip") -> Archive:
 
 
 def test_archives_are_unpacked_and_not_fetched_again(site: Site, tmp_path: Path) -> None:
-    archives = (offer(site, zipped((NAME, b"{}"))), offer(site, zipped(("json_2.1.1/more", b"m")), "more.zip"))
+    archives = (
+        offer(site, zipped((NAME, b"{}"))),
+        offer(site, zipped(("json_2.1.1/more", b"m")), "more.zip"),
+    )
     assert fetch(tmp_path, site.url, archives) == tmp_path
     assert (tmp_path / NAME).read_bytes() == b"{}"
     assert (tmp_path / "json_2.1.1/more").read_bytes() == b"m"
-    assert {path.name for path in tmp_path.iterdir()} == {"json_2.1.1", ".games.zip.unpacked", ".more.zip.unpacked"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "json_2.1.1",
+        ".games.zip.unpacked",
+        ".more.zip.unpacked",
+    }
     fetch(tmp_path, site.url, archives)
     assert [path for path, _ in site.asked] == ["/releases/1.0/games.zip", "/releases/1.0/more.zip"]
 
@@ -150,7 +157,9 @@ def link_member() -> zipfile.ZipInfo:
     return member
 
 
-@pytest.mark.parametrize("name", ["../evil", "/tmp/evil", "json/../../evil", "json\\..\\evil", "C:evil", link_member()])
+@pytest.mark.parametrize(
+    "name", ["../evil", "/tmp/evil", "json/../../evil", "json\\..\\evil", "C:evil", link_member()]
+)
 def test_archives_that_reach_out_of_the_folder_are_not_unpacked_at_all(
     name: str | zipfile.ZipInfo, tmp_path: Path
 ) -> None:

@@ -70,7 +70,9 @@ def test_another_process_with_another_hash_seed_makes_the_same_bytes(games: list
     )
     for hash_seed in ("1", "2"):
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-        run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
+        run = subprocess.run(
+            [sys.executable, "-c", program], env=environment, capture_output=True, check=True
+        )
         assert run.stdout.decode().strip() == digest_of(games)
 
 
@@ -178,16 +180,26 @@ def test_the_official_loader_finds_every_game(tmp_path: Path) -> None:
         "          'dataset': {'eval_ood_data_path': sys.argv[1], 'num_eval_games': -1}}\n"
         "print('found', len(AlfredTWEnv(config, 'eval_out_of_distribution').game_files))"
     )
-    environment = {**os.environ, "ALFWORLD_DATA": str(tmp_path)}  # the package makes this folder when imported
+    environment = {
+        **os.environ,
+        "ALFWORLD_DATA": str(tmp_path),
+    }  # the package makes this folder when imported
     run = subprocess.run(
-        [sys.executable, "-c", program, str(tmp_path / "games")], env=environment, capture_output=True, check=True
+        [sys.executable, "-c", program, str(tmp_path / "games")],
+        env=environment,
+        capture_output=True,
+        check=True,
     )
     assert "found 8" in run.stdout.decode()
 
 
 def test_names_are_numbered_downwards_in_the_order_of_mangled_ids() -> None:
     names = shown_names(
-        ["Cabinet|+00.65|+00.48|+00.24", "Cabinet|-01.00|+00.48|+00.24", "Sink|-00.70|+00.93|-00.65|SinkBasin"]
+        [
+            "Cabinet|+00.65|+00.48|+00.24",
+            "Cabinet|-01.00|+00.48|+00.24",
+            "Sink|-00.70|+00.93|-00.65|SinkBasin",
+        ]
     )
     # "…plus…" comes after "…minus…", so the cabinet at +00.65 is the second and gets the lower number.
     assert names == {

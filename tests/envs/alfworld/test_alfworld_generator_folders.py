@@ -20,7 +20,10 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     assert [entry.number for entry in entries] == list(range(7))
     first = (tmp_path / "games" / entries[0].id / GAME_FILE).read_bytes()
     assert hashlib.sha256(first).hexdigest() == entries[0].sha256
-    assert {path.name for path in (tmp_path / "games" / entries[0].id).iterdir()} == {GAME_FILE, "traj_data.json"}
+    assert {path.name for path in (tmp_path / "games" / entries[0].id).iterdir()} == {
+        GAME_FILE,
+        "traj_data.json",
+    }
 
 
 def test_other_settings_are_another_folder(tmp_path: Path) -> None:

@@ -138,7 +138,9 @@ def test_official_tasks_say_what_the_game_file_says(official: Path) -> None:
         content = task.data.path.read_bytes()
         assert f'"Your task is to: {task.text}"' in json.loads(content)["grammar"]
         assert task.fingerprint == hashlib.sha256(content).hexdigest()
-        assert task.id.startswith({"put": "pick_and", "examine": "look", "puttwo": "pick_two"}.get(task.type, "pick_"))
+        assert task.id.startswith(
+            {"put": "pick_and", "examine": "look", "puttwo": "pick_two"}.get(task.type, "pick_")
+        )
 
 
 def test_official_tasks_are_selected_from_the_front(official: Path) -> None:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from growth import grows_linearly
 
 from reflex_bench.envs.hotpotqa import actions
 from reflex_bench.envs.hotpotqa.actions import read_action, split_command
@@ -208,17 +208,7 @@ def test_commands_can_be_read_back() -> None:
      "x: Search[a\n", "Action: Search\n\n"],
 )  # fmt: skip
 def test_reading_takes_time_in_proportion_to_length(piece: str) -> None:
-    def seconds(length: int) -> float:
-        text = piece * (length // len(piece))
-        best = float("inf")
-        for _ in range(3):
-            start = time.perf_counter()
-            read_action(text, "repair")
-            best = min(best, time.perf_counter() - start)
-        return best
-
-    # Eight times the text: 8 times the time if linear, 64 times if quadratic.
-    assert seconds(80_000) < 30 * seconds(10_000) + 0.05
+    assert grows_linearly(lambda length: read_action(piece * (length // len(piece)), "repair"), 10_000)
 
 
 def test_tools_are_described_for_every_verb() -> None:
