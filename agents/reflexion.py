@@ -37,6 +37,7 @@ def reflexion(
     reflect: Callable[[Trajectory, Verdict, TaskMemory], Reflection | None],
     memory: TaskMemory,
     trials: int,
+    independent: bool = False,
 ) -> Iterator[Trial]:
     """Yields the trials of one task, in order, until one passes or all are used.
 
@@ -46,6 +47,7 @@ def reflexion(
         reflect: called on failed trials only.
         memory: what the arm remembers, as this task may see it.
         trials: most trials.
+        independent: go on after a trial that passed; for samples, of which nothing is remembered.
     """
     for number in range(1, trials + 1):
         shown = memory.shown()
@@ -58,5 +60,5 @@ def reflexion(
             if reflection is not None and reflection.kept:
                 memory.add(reflection.text, number, reflection.error_class)
         yield Trial(trajectory, verdict, shown, reflection)
-        if verdict.success:
+        if verdict.success and not independent:
             return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reflex_bench.cli.places import Results, run_path
+from reflex_bench.cli.places import Results, new_run, run_path
 
 if TYPE_CHECKING:
     from reflex_bench.harness.plan import Plan
@@ -28,6 +28,12 @@ def bench(
     trials: Annotated[
         int | None, typer.Option("--trials", "-n", help="Trials of each task [default: 3].")
     ] = None,
+    samples: Annotated[
+        int | None, typer.Option(help="Instead: independent attempts, for the unbiased pass@k and pass^k.")
+    ] = None,
+    seeds: Annotated[
+        int, typer.Option(min=1, help="Run it all with so many seeds, and print mean and spread.")
+    ] = 1,
     tasks: Annotated[int | None, typer.Option(help="How many tasks of the split [default: all].")] = None,
     arms: Annotated[
         str | None, typer.Option(help="Which arms, e.g. react,reflexion [default: both].")
@@ -121,8 +127,9 @@ def bench(
             "environment.success": success,
             "tasks": tasks,
             "trials": trials,
+            "samples": samples,
             "seed": seed,
-            "arms": arms,
+            "arms": arms or ("react" if samples else None),
             "model.model": model,
             "model.temperature": temperature,
             "endpoint.base_url": base_url,
@@ -138,7 +145,28 @@ def bench(
             "share_first_trial": share_first_trial,
         }
     )
-    return start(resolve(config or [], flags), results, run_id, dry_run, quiet)
+    resolved = resolve(config or [], flags)
+    if seeds == 1 or dry_run:
+        return start(resolved, results, run_id, dry_run, quiet)
+    return repeat(resolved, seeds, results, run_id, quiet)
+
+
+def repeat(config: Any, seeds: int, results: Path | None, run_id: str | None, quiet: bool) -> int:
+    """Runs the whole with one seed after the other, and prints mean and spread."""
+    from reflex_bench.harness.frame import read_run
+    from reflex_bench.harness.render import render
+    from reflex_bench.harness.seeds import seeds_table
+
+    first = new_run(results, run_id, str(config.environment["name"]))
+    paths = [first.with_name(f"{first.name}-seed{config.seed + n}") for n in range(seeds)]
+    codes = [
+        start(config.model_copy(update={"seed": config.seed + n}), results, path.name, False, quiet)
+        for n, path in enumerate(paths)
+    ]
+    if max(codes) < 2:
+        table = seeds_table([read_run(path) for path in paths])
+        print(render(table, color=sys.stdout.isatty()), end="")
+    return max(codes)
 
 
 def nest(flags: dict[str, Any]) -> dict[str, Any]:
@@ -157,7 +185,6 @@ def nest(flags: dict[str, Any]) -> dict[str, Any]:
 def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, quiet: bool) -> int:
     """Plans a run, makes its directory, and carries it out."""
     from reflex_bench.cli.live import print_plan
-    from reflex_bench.cli.places import new_run
     from reflex_bench.harness.manifest import describe
     from reflex_bench.harness.plan import make_plan
     from reflex_bench.harness.remembering import carry, unpack

@@ -41,7 +41,7 @@ class Live:
         self._started = self._last_line = time.monotonic()
         self._quiet = quiet
         self._terminal = sys.stderr.isatty() and not quiet
-        size = f"{self._tasks} tasks · up to {plan.config.trials} trials"
+        size = f"{self._tasks} tasks · up to {plan.trials} trials"
         self._title = f"{plan.environment.name} · {plan.split.name} · {size}"
         if plan.simulated:
             self._title += " · simulated model"
@@ -147,7 +147,7 @@ def print_plan(plan: Plan) -> None:
         kept = f", memory {arm.memory.kind} {arm.memory.size}" if arm.settings["memory"] != "none" else ""
         acts = f"{arm.settings['agent']} on {arm.actor.model}, temperature {arm.actor.temperature}"
         print(f"arm          {arm.name}: {acts}, reflector {arm.settings['reflector']}{kept}")
-    print(f"trials       up to {plan.config.trials} of each task, {plan.limits.max_steps} steps each")
+    print(f"trials       up to {plan.trials} of each task, {plan.limits.max_steps} steps each")
     print(f"model calls  about {likely.calls:,} in {likely.trials:,} trials; at most {likely.most_calls:,}")
     print(
         f"tokens       about {likely.prompt_tokens:,} in prompts and {likely.completion_tokens:,} in replies"

@@ -32,7 +32,7 @@ def table(
         str,
         typer.Option(
             *("--style", "-s"),
-            help="pass-at-k, outcomes, react-table3, reflexion-curve, hotpotqa, reflections or evaluator.",
+            help="pass-at-k, outcomes, react-table3, reflexion-curve, hotpotqa, samples, reflections or evaluator.",
         ),
     ] = "pass-at-k",
     reflections: Annotated[

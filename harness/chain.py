@@ -84,8 +84,10 @@ class Chain:
     failed: bool = False
 
     def __post_init__(self) -> None:
-        trials, memory = self.plan.config.trials, self.memory.view(self.task)
-        self._trials = reflexion(self._attempt, self._evaluate, self._reflect, memory, trials)
+        trials, memory = self.plan.trials, self.memory.view(self.task)
+        self._trials = reflexion(
+            self._attempt, self._evaluate, self._reflect, memory, trials, self.plan.independent
+        )
         self._where, self._sample = Where(self.arm.name, self.task, 1, ""), ""
         self._shown: tuple[str, ...] = ()
         self._spent: dict[str, Spent] = {}
@@ -109,7 +111,8 @@ class Chain:
             # A fault of a plug-in, or of ours, costs one trial and is shown; it must not cost a night's run.
             row = self._error_row(f"{type(error).__name__}: {error}", traceback.format_exc())
         self.write(row, time.perf_counter() - started)
-        return not (self.failed or row["passed"] or row["trial"] == self.plan.config.trials)
+        ended = row["passed"] and not self.plan.independent
+        return not (self.failed or ended or row["trial"] == self.plan.trials)
 
     def _error_row(self, message: str, trace: str | None) -> dict[str, Any]:
         self.failed = True

@@ -136,6 +136,8 @@ class Config(Section):
     tasks: Positive | None = None
     """How many tasks; None takes the whole split."""
     trials: Positive = 3
+    samples: Positive | None = None
+    """Instead of trials: so many independent attempts at each task, none of which ends the others or is remembered."""
     seed: int = 0
     model: RoleConfig = RoleConfig()
     endpoint: EndpointConfig = EndpointConfig()

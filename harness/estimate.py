@@ -51,17 +51,17 @@ def estimate(plan: Plan) -> Estimate:
         acting = arm.key("run", "acting", "watching")
         first = 0 if plan.config.share_first_trial and acting in shared else 1
         shared.add(acting)
-        own = tasks * (first + _retries(plan.config.trials))
+        own = tasks * (first + _retries(plan.trials))
         growth = (TOKENS_OF_A_TURN + TOKENS_OF_AN_OBSERVATION) * steps / 2
-        remembered = _remembered(arm, plan.config.trials)
-        reflections = tasks * _retries(plan.config.trials) if arm.settings["reflector"] != "none" else 0.0
+        remembered = _remembered(arm, plan.trials)
+        reflections = tasks * _retries(plan.trials) if arm.settings["reflector"] != "none" else 0.0
         asked = own * steps * (start + growth + remembered) + reflections * (start + 2 * growth)
         said = own * steps * TOKENS_OF_A_TURN + reflections * TOKENS_OF_A_REFLECTION
         price = plan.models[arm.actor.model].cost(Usage(round(asked), round(said), 0))
         cost = None if cost is None or price is None else cost + price
         trials, calls = trials + own, calls + own * steps + reflections
         prompt, completion = prompt + asked, completion + said
-    most = tasks * plan.config.trials * (plan.max_calls + 2) * len(plan.arms)
+    most = tasks * plan.trials * (plan.max_calls + 2) * len(plan.arms)
     return Estimate(round(trials), round(calls), round(prompt), round(completion), most, cost)
 
 

@@ -51,7 +51,7 @@ def describe(plan: Plan, run_id: str, command: Sequence[str]) -> dict[str, Any]:
             "task_ids": [task.id for task in plan.split.tasks],
             "notes": list(plan.split.notes),
         },
-        "trials": plan.config.trials,
+        "trials": plan.trials,
         "seed": plan.config.seed,
         "share_first_trial": plan.config.share_first_trial,
         "arms": {arm.name: dict(arm.settings) for arm in plan.arms},

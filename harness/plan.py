@@ -98,6 +98,16 @@ class Plan:
     endpoint: ModelOptions
 
     @property
+    def trials(self) -> int:
+        """Most trials of a task."""
+        return self.config.samples or self.config.trials
+
+    @property
+    def independent(self) -> bool:
+        """Whether every trial is a sample of its own: nothing is remembered, and a success ends nothing."""
+        return self.config.samples is not None
+
+    @property
     def simulated(self) -> bool:
         """True where any model of the run is no language model."""
         return any(model.simulated for model in self.models.values())
@@ -169,6 +179,10 @@ def _arm(
     if evaluator.sources != ("environment",):
         # A judge that reads the verdict judges nothing, and an agent is not to know what its evaluator does not say.
         environment = environment.untold()
+    if config.samples is not None and arm.reflector != "none":
+        raise UsageError(
+            f"samples: the trials of arm {name!r} learn from one another; leave it out, or use trials"
+        )
     every = config.step_evaluator if arm.step_evaluator is None else arm.step_evaluator
     memory = arm.memory or config.memory
     if arm.reflector in NEWEST_ONLY:
@@ -199,7 +213,8 @@ def _arm(
         "prompt_hash": prompt_hash(environment),
         "api": config.endpoint.api,
         "environment": dict(environment.settings()),
-        "trials": config.trials,
+        "trials": config.samples or config.trials,
+        "independent": config.samples is not None,
     }
     settings["settings_hash"] = fingerprint(settings)
     return Arm(

@@ -116,7 +116,8 @@ class Store:
         for row in rows:
             row["seconds"] = seconds.get((row["arm"], row["task"], row["trial"]))
             self._solved[row["arm"]] += row["success"]
-            if row["passed"] or row["trial"] == self.manifest["trials"]:
+            ends = row["passed"] and not self.manifest["arms"][row["arm"]].get("independent")
+            if ends or row["trial"] == self.manifest["trials"]:
                 self.done[row["arm"], row["task"]] = row["trial"]
         if rows or index.exists():
             write_lines(index, rows)

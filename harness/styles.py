@@ -10,7 +10,7 @@ from reflex_bench.harness.audit_table import confusion_table, reflections_table
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.harness.footnotes import notes
 from reflex_bench.harness.frame import Run
-from reflex_bench.harness.measures import rate
+from reflex_bench.harness.measures import independent_estimates, rate
 from reflex_bench.harness.render import Cell, Grid, Table
 from reflex_bench.harness.statistics import error_bounds, holm, mcnemar_exact
 from reflex_bench.harness.tables import amount, outcomes_table, pass_at_k_table, percent, rate_cell
@@ -48,6 +48,7 @@ def styled_table(run: Run, style: str = "pass-at-k", reference: bool = False) ->
         "react-table3": react_table3,
         "reflexion-curve": reflexion_curve,
         "hotpotqa": hotpotqa_table,
+        "samples": samples_table,
         "reflections": reflections_table,
         "evaluator": confusion_table,
     }
@@ -213,3 +214,31 @@ def _numbers(rows: pd.DataFrame, name: str) -> pd.Series[Any]:
     import pandas as pd
 
     return pd.to_numeric(rows.get(name, pd.Series(math.nan, index=rows.index)), errors="coerce")
+
+
+def samples_table(run: Run) -> Table:
+    """The unbiased pass@k (Chen et al., 2021) and pass^k (tau-bench, Yao et al., 2024) of arms of independent samples.
+
+    Raises:
+        UsageError: an arm's trials are not independent, or some are missing.
+    """
+    import pandas as pd
+
+    frame = pd.concat(
+        [independent_estimates(run, arm).assign(arm=arm) for arm in run.arms], ignore_index=True
+    )
+    rows = tuple(
+        (
+            Cell(str(line["arm"])),
+            Cell(str(line["k"])),
+            Cell(percent(line["pass@k"])),
+            Cell(percent(line["pass^k"])),
+        )
+        for line in frame.to_dict("records")
+    )
+    title = f"Independent samples · {run.split.get('name', '')} · {run.tasks} tasks · run {run.id}"
+    meaning = (
+        "pass@k: that at least one of k samples solves the task; pass^k: that all of k do. Unbiased, over all samples "
+        "of a task, then averaged over the tasks."
+    )
+    return Table(title, frame, (Grid("", ("Arm", "k", "pass@k", "pass^k"), rows),), (*notes(run), meaning))
