@@ -136,7 +136,7 @@ def bench(
             "endpoint.api": api,
             "memory.kind": memory,
             "memory.size": memory_size,
-            "memory.carried": str(run_path(memory_from, results)) if memory_from else None,
+            "memory_from": str(run_path(memory_from, results)) if memory_from else None,
             "evaluator": evaluator,
             "limits.max_steps": max_steps,
             "limits.parse": parse,

@@ -58,8 +58,6 @@ class MemoryConfig(Section):
     """None: 200."""
     evict: Literal["age", "usefulness"] | None = None
     """Which goes when there are more; None: the least useful."""
-    carried: str | None = None
-    """A run whose memory, arm by arm, this one begins with."""
 
 
 class ArmConfig(Section):
@@ -150,6 +148,8 @@ class Config(Section):
     history: Annotated[int, Field(ge=0)] = 0
     """How many earlier failures of the same kind are summed up before a reflector."""
     memory: MemoryConfig = MemoryConfig()
+    memory_from: str | None = None
+    """A run whose memory, arm by arm, this one begins with."""
     arms: dict[str, ArmConfig] = dict(ARM_PRESETS)
     limits: LimitsConfig = LimitsConfig()
     share_first_trial: bool = True

@@ -203,7 +203,7 @@ def _arm(
         **_role_settings("reflector_", roles["reflector"], asked["reflector"]),
         "audit": config.audit if asked["reflector"] else None,
         "history": config.history if asked["reflector"] else None,
-        **(_memory_settings(memory) if arm.reflector != "none" else {"memory": "none", "memory_size": 0}),
+        **_memory_settings(memory if arm.reflector != "none" else None, config.memory_from),
         "feedback": "+".join(told if source == "environment" else source for source in evaluator.sources),
         "max_steps": limits.max_steps,
         "max_calls": max_calls,
@@ -236,9 +236,11 @@ def _role_settings(prefix: str, role: RoleConfig, asked: bool) -> dict[str, Any]
     return {f"{prefix}{name}": value if asked else None for name, value in role.model_dump().items()}
 
 
-def _memory_settings(memory: MemoryConfig) -> Mapping[str, Any]:
-    made = dict(build_memory(**memory.model_dump(exclude={"carried"})).settings())
-    return made | ({"memory_from": Path(memory.carried).name} if memory.carried else {})
+def _memory_settings(memory: MemoryConfig | None, carried: str | None) -> dict[str, Any]:
+    if memory is None:
+        return {"memory": "none", "memory_size": 0}
+    made = dict(build_memory(**memory.model_dump()).settings())
+    return made | ({"memory_from": Path(carried).name} if carried else {})
 
 
 def _agent(name: str, environment: Environment) -> Agent:

@@ -25,7 +25,7 @@ def remembers(arm: Arm) -> bool:
 def begin(plan: Plan, arm: Arm, run: Path) -> Memory:
     """An arm's memory as its run begins: empty, or what another run carried to it."""
     memory = _empty(plan, arm)
-    if arm.memory.carried and remembers(arm):
+    if plan.config.memory_from and remembers(arm):
         memory.load(read_lines(_carried(run, arm.name)))
     return memory
 
@@ -36,14 +36,13 @@ def carry(plan: Plan) -> dict[str, str]:
     Raises:
         UsageError: a run has no memory of that arm, or one of another kind.
     """
-    found = {}
-    for arm in plan.arms:
-        if arm.memory.carried and remembers(arm):
-            file = Path(arm.memory.carried) / FOLDER / f"{arm.name}.jsonl"
-            if not file.exists():
-                raise UsageError(f"--memory-from: {arm.memory.carried} has no memory of an arm {arm.name!r}")
-            _empty(plan, arm).load(read_lines(file))
-            found[arm.name] = file.read_text(encoding="utf-8")
+    origin, found = plan.config.memory_from, {}
+    for arm in filter(remembers, plan.arms) if origin else ():
+        file = Path(origin or "") / FOLDER / f"{arm.name}.jsonl"
+        if not file.exists():
+            raise UsageError(f"--memory-from: {origin} has no memory of an arm {arm.name!r}")
+        _empty(plan, arm).load(read_lines(file))
+        found[arm.name] = file.read_text(encoding="utf-8")
     return found
 
 
@@ -94,7 +93,7 @@ def _relive(memory: Memory, task: Task, row: Mapping[str, Any]) -> None:
 
 
 def _empty(plan: Plan, arm: Arm) -> Memory:
-    return build(endpoint=plan.endpoint, **arm.memory.model_dump(exclude={"carried"}))
+    return build(endpoint=plan.endpoint, **arm.memory.model_dump())
 
 
 def _carried(run: Path, arm: str) -> Path:

@@ -58,23 +58,32 @@ def test_killed_between_rounds_it_ends_with_the_same_memory(reflex, start, strat
 
 
 def test_a_memory_is_carried_to_another_run(reflex, strategic, tmp_path):
-    done = reflex(
-        *BENCH,
-        "--split",
-        "procedural:seed=5",
-        "--memory-from",
-        strategic,
-        "--run-id",
-        "next",
-        "--results",
-        tmp_path,
-    )
+    carry = (*BENCH, "--split", "procedural:seed=5", "--memory-from", strategic)
+    done = reflex(*carry, "--run-id", "next", "--results", tmp_path)
     assert done.returncode == 0, done.stderr
+    trusted = [row for row in rows(strategic / "memory" / "reflexion.jsonl") if row["confidence"] > 0.5]
     first = rows(tmp_path / "next" / "trajectories" / "reflexion.trial-1.jsonl")
-    assert any(row["memory"] for row in first)
+    assert {len(row["memory"]) for row in first} == {min(3, len(trusted))}
+    # Whatever is trusted no more is still known, and is no new lesson.
+    carried = {row["id"] for row in rows(strategic / "memory" / "reflexion.jsonl")}
+    assert carried <= {row["id"] for row in rows(tmp_path / "next" / "memory" / "reflexion.jsonl")}
     assert (
         json.loads((tmp_path / "next" / "run.json").read_text())["arms"]["reflexion"]["memory_from"] == "run"
     )
+
+
+def test_reflections_of_another_run_are_shown_from_the_first_trial_on(reflex, finished, tmp_path):
+    done = reflex(
+        *("bench", "alfworld", "--tasks", 12, "--arms", "reflexion", "--trials", 1, "-q"),
+        *("--memory-from", finished[0], "--run-id", "next", "--results", tmp_path),
+    )
+    assert done.returncode == 0, done.stderr
+    kept = {}
+    for row in rows(finished[0] / "memory" / "reflexion.jsonl"):
+        kept.setdefault(row["task"], []).append(row["text"])
+    first = rows(tmp_path / "next" / "trajectories" / "reflexion.trial-1.jsonl")
+    assert any(row["memory"] for row in first)
+    assert all(row["memory"] == kept.get(row["task"], [])[-3:] for row in first)
 
 
 def test_a_memory_of_another_kind_is_refused_before_anything_is_run(reflex, strategic, tmp_path):
