@@ -174,10 +174,9 @@ def _effort(run: Run, arm: str) -> dict[str, Any]:
 
 
 def _share(rows: pd.DataFrame, part: str, whole: str) -> float:
-    """One column's sum over another's; NaN where either is not recorded, or there is nothing."""
-    if part not in rows or whole not in rows or not rows[whole].sum():
-        return math.nan
-    return float(rows[part].sum() / rows[whole].sum())
+    """One column's sum over another's; NaN where it is not recorded, or there is nothing."""
+    total = rows[whole].sum()
+    return float(rows[part].sum() / total) if total else math.nan
 
 
 def _wins_verified(run: Run, won: pd.DataFrame) -> float:

@@ -54,6 +54,8 @@ class Spent:
             repeated: of these, how many only repeat the beginning of the prompt before, which a prefix cache can serve.
         """
         self.calls += 1
+        self.prompt_characters += characters
+        self.repeated_characters += repeated
         self.prompt_tokens = _plus(self.prompt_tokens, reply.usage.prompt_tokens)
         self.completion_tokens = _plus(self.completion_tokens, reply.usage.completion_tokens)
         self.cached_tokens = _plus(self.cached_tokens, reply.usage.cached_tokens)

@@ -126,10 +126,8 @@ def _effort_grid(frame: pd.DataFrame) -> Grid:
         ("Tokens a solved task", _each(per_solved, amount)),
         ("Cost", _each(frame["cost"], dollars)),
     ]
-    if frame["path_efficiency"].isna().all():
-        lines = [line for line in lines if not line[0].startswith("Plan")]
-    if frame["wins_verified"].isna().all():
-        lines = [line for line in lines if line[0] != "Wins verified"]
+    silent = {"Plan length / steps, wins", "Wins verified", "… repeating the last call's"}
+    lines = [line for line in lines if line[0] not in silent or set(line[1]) != {"–"}]
     if "f1" in frame:
         lines.insert(1, ("Mean F1, last trial", _each(frame["f1"], percent)))
     rows = tuple((Cell(name), *map(Cell, values)) for name, values in lines)

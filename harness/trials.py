@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _COUNTS = ("steps", "thoughts", "invalid_actions", "unparsed", "repairs", "calls", "memory_shown")
-_MEASURES = ("prompt_tokens", "completion_tokens", "cached_tokens", "reflection_tokens", "cost", "seconds")
+_MEASURES = (
+    *("prompt_tokens", "completion_tokens", "cached_tokens", "reflection_tokens", "cost", "seconds"),
+    *("prompt_characters", "repeated_characters"),
+)
 _TEXTS = ("arm", "task", "task_type", "attempt", "outcome", "digest", "error")
 _MAPPINGS = {"repair_kinds": "repair", "result": "result"}
 

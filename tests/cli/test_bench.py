@@ -16,6 +16,15 @@ def test_a_run_leaves_the_directory_that_the_readme_describes(finished):
     assert info["packages"]["alfworld"]
 
 
+def test_a_prompt_mostly_repeats_the_one_before_because_it_only_grows_at_its_end(finished):
+    run, done = finished
+    for row in rows(run / "trials.jsonl"):
+        assert 0 <= row["repeated_characters"] < row["prompt_characters"]
+        if row["steps"] > 5:
+            assert row["repeated_characters"] > 0.7 * row["prompt_characters"]
+    assert "repeating the last call's" in done.stdout
+
+
 def test_both_arms_and_the_word_simulated_stand_in_what_is_printed(finished):
     _, done = finished
     assert "react" in done.stdout
