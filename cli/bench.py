@@ -236,11 +236,10 @@ def check_models(plan: Plan) -> list[str]:
 def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int:
     """Runs what is owed, shows how it goes, and prints the table."""
     import signal
-    from dataclasses import asdict
 
     from reflex_bench.cli.live import Live
     from reflex_bench.cli.read import print_tables
-    from reflex_bench.harness.manifest import now
+    from reflex_bench.harness.manifest import learned, now
     from reflex_bench.harness.runner import Runner
 
     # A cluster ends a job with SIGTERM: it is to end as cleanly as with Ctrl-C.
@@ -251,12 +250,8 @@ def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int
     try:
         with Live(plan, store, quiet) as live:
             ended = Runner(plan, store, live).run()
-        # What a server made a model change (a parameter that it refused) is only known now.
-        models = {name: dict(model.settings()) for name, model in plan.models.items()}
-        known = list(store.manifest.get("contamination", ()))
-        shown = [each for each in map(asdict, ended.overlaps) if each not in known]
         store.set_status(
-            ended.status, ended=now(), reason=ended.reason, models=models, contamination=known + shown
+            ended.status, ended=now(), reason=ended.reason, **learned(plan, store.manifest, ended)
         )
     finally:
         store.close()

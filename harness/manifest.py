@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 import reflex_bench.harness
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.plan import Plan
+from reflex_bench.harness.runner import Ended
 from reflex_bench.harness.store import SCHEMA_VERSION
 
 PACKAGES = ("reflex-bench", "alfworld", "textworld", "openai", "datasets", "bm25s", "pandas")
@@ -57,6 +59,23 @@ def describe(plan: Plan, run_id: str, command: Sequence[str]) -> dict[str, Any]:
         "arms": {arm.name: dict(arm.settings) for arm in plan.arms},
         "models": {name: dict(model.settings()) for name, model in plan.models.items()},
         "config": plan.config.model_dump(),
+    }
+
+
+def learned(plan: Plan, manifest: Mapping[str, Any], ended: Ended) -> dict[str, Any]:
+    """What is only known at the end of a run, on top of what an earlier process knew.
+
+    That a server refused a parameter; which tasks stand in the prompts' examples; which tasks open alike (the same room
+    and goal), named only where some do.
+    """
+    known = list(manifest.get("contamination", ()))
+    shown = [each for each in map(asdict, ended.overlaps) if each not in known]
+    clusters = {**manifest["split"].get("clusters", {}), **ended.clusters}
+    alike = len(set(clusters.values())) < len(clusters)
+    return {
+        "models": {name: dict(model.settings()) for name, model in plan.models.items()},
+        "contamination": known + shown,
+        "split": {**manifest["split"], **({"clusters": clusters} if alike else {})},
     }
 
 

@@ -6,6 +6,7 @@ import os
 import queue
 import threading
 from collections import Counter, defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -13,7 +14,7 @@ from reflex_bench.envs.base import Task
 from reflex_bench.harness.chain import Chain, Shared
 from reflex_bench.harness.contamination import Overlap, overlaps
 from reflex_bench.harness.errors import RunStopped
-from reflex_bench.harness.plan import Arm, Plan
+from reflex_bench.harness.plan import Arm, Plan, fingerprint
 from reflex_bench.harness.remembering import begin, leave
 from reflex_bench.harness.store import Store
 from reflex_bench.models.base import Reply, Request
@@ -44,12 +45,14 @@ class Ended:
         reason: one line, for a run that did not complete.
         errors: trials of this process that ended in errors.
         overlaps: tasks that were attempted in this process and stand in the prompts' examples.
+        clusters: by task attempted in this process, what names its opening: tasks that open alike are not independent.
     """
 
     status: str
     reason: str
     errors: int
     overlaps: tuple[Overlap, ...]
+    clusters: Mapping[str, str]
 
 
 class Runner:
@@ -77,6 +80,7 @@ class Runner:
         self._errors = self._errors_in_a_row = 0
         self._tasks = {task.id: task for task in plan.split.tasks}
         self._overlaps: dict[Overlap, None] = {}
+        self._clusters: dict[str, str] = {}
 
     def run(self) -> Ended:
         """Runs every chain that is owed; returns when all are done or the run cannot go on."""
@@ -106,7 +110,7 @@ class Runner:
             self._store.sort()
         leave(self._plan, self._store.path)
         status = "interrupted" if interrupted else "stopped" if self._reason else "complete"
-        return Ended(status, self._reason, self._errors, tuple(self._overlaps))
+        return Ended(status, self._reason, self._errors, tuple(self._overlaps), self._clusters)
 
     def _owe(self, arm: Arm, task: Task) -> None:
         if task.id not in self._shared:
@@ -192,6 +196,7 @@ class Runner:
         if row["outcome"] != "error":
             self._errors_in_a_row = 0
             if row["trial"] == 1:
+                self._clusters[row["task"]] = fingerprint(row["opening"])
                 opened = (self._tasks[row["task"]], row["opening"])
                 self._overlaps |= dict.fromkeys(overlaps(self._plan.environment.prompts, [opened]))
             return

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -49,6 +51,8 @@ def start(surroundings):
             stderr=subprocess.PIPE,
             text=True,
             env=surroundings | variables,
+            # A test run in the background of a shell has SIGINT ignored, and would pass that on.
+            preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
         )
 
     return run
