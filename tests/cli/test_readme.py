@@ -38,3 +38,17 @@ def test_every_file_that_the_readme_links_to_is_there():
     links = re.findall(r"\]\((?!http)([^)#]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
     assert links
     assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_the_sample_run_that_is_committed_can_be_read_by_this_version(surroundings):
+    reflex = Path(sys.executable).parent / "reflex"
+    for command in (["table"], ["compare"], ["show"]):
+        done = subprocess.run(
+            [str(reflex), *command, str(ROOT / "results" / "sample")],
+            env=surroundings,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 0, done.stderr
+        assert "react" in done.stdout
