@@ -5,7 +5,11 @@ import signal
 import time
 
 import pytest
+from loopback import MODEL, chat, error
 from reading import record, rows
+
+from reflex_bench.models.base import Message, Request
+from reflex_bench.models.simulated import answer
 
 CROSS = "arms={reflexion: {reflector: reflexion, memory: {kind: strategy}}}"
 BENCH = ("bench", "alfworld", "--tasks", 10, "--trials", 3, "-q", "-c", CROSS)
@@ -178,3 +182,39 @@ def test_with_all_of_it_off_the_prompts_are_those_of_plain_react(reflex, finishe
         )
 
     assert asked(tmp_path / "plain") == asked(finished[0])
+
+
+def test_an_error_holds_up_the_rounds_of_a_memory_that_crosses_tasks_until_it_is_made_good(
+    reflex, loopback, tmp_path
+):
+    failing = {"left": 0}
+
+    def play(call):
+        body = call.body
+        messages = tuple(Message(turn["role"], turn["content"]) for turn in body["messages"])
+        if len(messages) > 12 and failing["left"]:
+            failing["left"] -= 1
+            return error(500, "on fire")
+        return chat(answer(Request(messages, body["temperature"], body["max_tokens"], (), body["seed"])))
+
+    loopback.answer = play
+    served = (
+        *BENCH,
+        "--model",
+        f"openai/{MODEL}",
+        "--base-url",
+        loopback.base_url,
+        "-c",
+        "endpoint.max_retries=0",
+    )
+    assert reflex(*served, "--run-id", "whole", "--results", tmp_path).returncode == 0
+    failing["left"] = 2
+    broken = reflex(*served, "--run-id", "run", "--results", tmp_path)
+    assert broken.returncode == 1
+    trials = rows(tmp_path / "run" / "trials.jsonl")
+    assert sum(row["outcome"] == "error" for row in trials) == 2
+    assert {row["trial"] for row in trials} == {1}, (
+        "nobody may be shown a memory that lacks what the errors cost"
+    )
+    assert reflex("resume", tmp_path / "run", "-q").returncode == 0
+    assert record(tmp_path / "run") == record(tmp_path / "whole")
