@@ -1,0 +1,144 @@
+"""An environment, an agent and a model from somebody else's package, found by their entry points."""
+
+import textwrap
+
+import pytest
+from reading import rows
+
+PACKAGE = '''
+from reflex_bench.agents.prompts import parse
+from reflex_bench.agents.react import react
+from reflex_bench.envs.base import Action, Split, StepResult, Task
+from reflex_bench.models.base import Reply
+
+TEXTS = """
+instruction: Name the number.
+examples: {"": []}
+thought_form: "{}"
+action_form: "{}"
+thought_observation: ""
+invalid_observation: A number is wanted.
+verbs: [name]
+reflection_instruction: What went wrong?
+reflection_examples: []
+"""
+
+
+class Numbers:
+    name, max_steps, feedback = "numbers", 5, "environment"
+    prompts = parse(TEXTS)
+
+    def load(self, count=None, seed=0):
+        tasks = tuple(Task(f"n{n}", "number", f"number {n}", str(n), n) for n in range(4))
+        return Split("all", tasks[:count])
+
+    def start(self, task):
+        return Guess(task.data)
+
+    def read_action(self, completion, policy):
+        word = completion.strip()
+        return Action(command=word) if word.isdigit() else Action(error="no_action")
+
+    def settings(self):
+        return {"version": 1}
+
+    def untold(self):
+        return self
+
+    def tools(self):
+        return ()
+
+    def close(self):
+        pass
+
+
+class Guess:
+    def __init__(self, wanted):
+        self.wanted = wanted
+
+    def reset(self):
+        return "A number from 0 to 3."
+
+    def step(self, command):
+        won = int(command) == self.wanted
+        return StepResult("Yes." if won else "No.", won=won, done=won)
+
+    def result(self):
+        return {"wanted": self.wanted}
+
+    def close(self):
+        pass
+
+
+def create(options):
+    return Numbers()
+
+
+class Counting:
+    name, simulated = "counting", True
+
+    def check(self):
+        return ()
+
+    def complete(self, request):
+        return Reply(str(sum(message.role == "assistant" for message in request.messages)))
+
+    def cost(self, usage):
+        return None
+
+    def settings(self):
+        return {}
+
+    def close(self):
+        pass
+
+
+def open_model(name, options):
+    return Counting()
+
+
+def hasty(task, trial, memory, environment, ask, limits, watch=None):
+    from dataclasses import replace
+    return react(task, trial, memory, environment, ask, replace(limits, max_steps=1), watch)
+'''
+
+
+@pytest.fixture
+def plugged(tmp_path):
+    """A folder that holds an installed package."""
+    (tmp_path / "somebody.py").write_text(textwrap.dedent(PACKAGE))
+    info = tmp_path / "somebody-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: somebody\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(
+        "[reflex_bench.environments]\nnumbers = somebody:create\n"
+        "[reflex_bench.models]\ncounting = somebody:open_model\n"
+        "[reflex_bench.agents]\nhasty = somebody:hasty\n"
+    )
+    return tmp_path
+
+
+def test_an_environment_an_agent_and_a_model_of_others_run_without_a_change_here(reflex, plugged):
+    done = reflex(
+        *("bench", "numbers", "--model", "counting", "--trials", 1, "-q", "--run-id", "run"),
+        *("-c", "arms={patient: {agent: react}, hasty: {agent: hasty}}"),
+        *("--results", plugged / "results"),
+        PYTHONPATH=str(plugged),
+    )
+    assert done.returncode == 0, done.stderr
+    outcomes = {
+        (row["arm"], row["task"]): row["outcome"] for row in rows(plugged / "results/run/trials.jsonl")
+    }
+    # Who counts up from 0 finds every number in time; who has one step finds 0 alone.
+    assert {
+        task for (arm, task), outcome in outcomes.items() if arm == "patient" and outcome == "success"
+    } == {"n0", "n1", "n2", "n3"}
+    assert {task for (arm, task), outcome in outcomes.items() if arm == "hasty" and outcome == "success"} == {
+        "n0"
+    }
+
+
+def test_without_the_package_its_names_are_unknown(reflex, tmp_path):
+    done = reflex("bench", "numbers", "--results", tmp_path)
+    assert done.returncode == 2
+    assert "unknown environment 'numbers'" in done.stderr
