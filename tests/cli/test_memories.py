@@ -209,7 +209,7 @@ def test_an_error_holds_up_the_rounds_of_a_memory_that_crosses_tasks_until_it_is
     )
     assert reflex(*served, "--run-id", "whole", "--results", tmp_path).returncode == 0
     failing["left"] = 2
-    broken = reflex(*served, "--run-id", "run", "--results", tmp_path)
+    broken = reflex(*served, "--max-workers", 1, "--run-id", "run", "--results", tmp_path)
     assert broken.returncode == 1
     trials = rows(tmp_path / "run" / "trials.jsonl")
     assert sum(row["outcome"] == "error" for row in trials) == 2
