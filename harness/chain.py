@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
 
+from reflex_bench.agents import schema, structured
 from reflex_bench.agents.base import Reflection, Step, StepVerdict, Trajectory, Verdict, Watch
 from reflex_bench.agents.evaluators import as_judged
 from reflex_bench.agents.memory import Memory, TaskMemory
@@ -28,9 +29,8 @@ from reflex_bench.models.base import Reply, Request
 PLAYING = ("actor", "step_evaluator")
 """The roles whose calls are part of playing a trial, and shared with it."""
 
-CALLS_OF_A_JUDGE = 4
-CALLS_OF_A_REFLECTION = 4
-"""The first answer, one more where it is malformed, and both again where it fails the audit."""
+CALLS_OF_A_JUDGE = 2 * schema.MOST_CALLS
+"""Enough for two judges in one verdict, as `all` and `any` may combine them; a third passes nothing."""
 
 T = TypeVar("T")
 
@@ -166,11 +166,10 @@ class Chain:
         failed, earlier = as_judged(trajectory, verdict), memory.all()
         error_class = error_class_of(failed)
         alike = [summary for kind, summary in self._failures if kind == error_class]
-        # Not the newest n of any kind: what happened before in the same way is what can teach.
-        history = tuple(alike[len(alike) - min(self.plan.config.history, len(alike)) :])
+        history = tuple(alike[-self.plan.config.history :]) if self.plan.config.history else ()
 
         def make() -> tuple[Reflection | None, Spent]:
-            ask = self._asking("reflector", self.arm.reflection, limit=CALLS_OF_A_REFLECTION)
+            ask = self._asking("reflector", self.arm.reflection, limit=structured.MOST_CALLS)
             prompts = self.arm.environment.prompts
             return self.arm.reflector(failed, earlier, prompts, ask, history), ask.spent
 

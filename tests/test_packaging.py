@@ -11,8 +11,6 @@ import pytest
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("agents", "cli", "configs", "envs", "harness", "models")
 
-needs_checkout = pytest.mark.skipif(not (ROOT / "pyproject.toml").exists(), reason="needs the checkout")
-
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
