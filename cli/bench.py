@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from reflex_bench.harness.store import Store
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the table at the end.")]
+MaxConnections = Annotated[int | None, typer.Option(help="Model calls at a time [default: 16].")]
+MaxWorkers = Annotated[
+    int | None, typer.Option(help="Tasks in work at a time [default: as many as connections; simulated: 1].")
+]
+CostLimit = Annotated[float | None, typer.Option(help="Stop when so many US dollars are spent.")]
+TokenLimit = Annotated[int | None, typer.Option(help="Stop when so many tokens are used.")]
+TimeLimit = Annotated[str | None, typer.Option(help="Stop after this time, e.g. 90m or 8h.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -91,9 +98,11 @@ def bench(
             show_default=False,
         ),
     ] = None,
-    max_workers: Annotated[
-        int | None, typer.Option(help="Chains at a time [default: 16 for a served model].")
-    ] = None,
+    max_connections: MaxConnections = None,
+    max_workers: MaxWorkers = None,
+    cost_limit: CostLimit = None,
+    token_limit: TokenLimit = None,
+    time_limit: TimeLimit = None,
     config: Annotated[
         list[str] | None,
         typer.Option("--config", "-c", help="A YAML file, a shipped profile, or key=value; may be repeated."),
@@ -141,7 +150,11 @@ def bench(
             "limits.max_steps": max_steps,
             "limits.parse": parse,
             "limits.actions": actions,
+            "limits.max_connections": max_connections,
             "limits.max_workers": max_workers,
+            "limits.cost": cost_limit,
+            "limits.tokens": token_limit,
+            "limits.time": time_limit,
             "share_first_trial": share_first_trial,
         }
     )
@@ -207,18 +220,32 @@ def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, 
 
 def resume(
     run: Annotated[str, typer.Argument(help="A run directory, or its name in the results directory.")],
+    max_connections: MaxConnections = None,
+    max_workers: MaxWorkers = None,
+    cost_limit: CostLimit = None,
+    token_limit: TokenLimit = None,
+    time_limit: TimeLimit = None,
     results: Results = None,
     quiet: Quiet = False,
 ) -> int:
     """Go on with a run that was interrupted; only what is owed is done, and no answered call is made again."""
-    from reflex_bench.harness.config import Config
+    from reflex_bench.harness.config import checked, merge
     from reflex_bench.harness.manifest import check_same
     from reflex_bench.harness.plan import make_plan
     from reflex_bench.harness.store import Store
 
+    changes = nest(
+        {
+            "limits.max_connections": max_connections,
+            "limits.max_workers": max_workers,
+            "limits.cost": cost_limit,
+            "limits.tokens": token_limit,
+            "limits.time": time_limit,
+        }
+    )
     store = Store(run_path(run, results))
     try:
-        plan = make_plan(Config.model_validate(store.manifest["config"]))
+        plan = make_plan(checked(merge(store.manifest["config"], changes)))
         try:
             check_same(plan, store.manifest)
             return carry_out(plan, store, quiet, check_models(plan) if store.unfinished() else [])
@@ -246,10 +273,11 @@ def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     for warning in warnings:
         print(f"reflex: {warning}", file=sys.stderr)
-    store.set_status("running")
     try:
         with Live(plan, store, quiet) as live:
-            ended = Runner(plan, store, live).run()
+            runner = Runner(plan, store, live)
+            store.set_status("running", config=plan.config.model_dump())
+            ended = runner.run()
         store.set_status(
             ended.status, ended=now(), reason=ended.reason, **learned(plan, store.manifest, ended)
         )

@@ -14,7 +14,7 @@ from reflex_bench.harness.errors import RunStopped
 from reflex_bench.harness.journal import Call, Journal
 from reflex_bench.harness.rows import Spent
 from reflex_bench.models.base import Message, Reply, Request
-from reflex_bench.models.hashing import request_hash
+from reflex_bench.models.hashing import Growing
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Asking:
         limit: most calls.
         tools: native tools that the model may call.
         spent: what the calls so far took.
-        last: the conversation of the call before.
+        conversation: how far the calls so far have it.
         stopping: once set, no further call is made.
     """
 
@@ -40,7 +40,7 @@ class Asking:
     stopping: threading.Event
     tools: tuple[Mapping[str, Any], ...] = ()
     spent: Spent = field(default_factory=Spent)
-    last: tuple[Message, ...] = ()
+    conversation: Growing = field(default_factory=Growing)
 
     def __call__(self, messages: Sequence[Message], step: int, stop: Sequence[str] = ()) -> Reply:
         """See `reflex_bench.agents.base.Ask`."""
@@ -56,20 +56,10 @@ class Asking:
                 raise RunStopped("stopping")
             return self.complete(request)
 
-        reply = self.journal.reply(call, request_hash(request), ask)
-        self.spent.add(reply, *_repeated(request.messages, self.last))
-        self.last = request.messages
+        name, conversation = self.conversation.hash(request), self.conversation
+        reply = self.journal.reply(call, name, conversation.characters, ask)
+        self.spent.add(reply, conversation.characters, conversation.repeated)
         return reply
-
-
-def _repeated(now: Sequence[Message], before: Sequence[Message]) -> tuple[int, int]:
-    """Characters of a prompt, and how many of these stand at the beginning of the one before, message by message."""
-    same = 0
-    for mine, other in zip(now, before, strict=False):
-        if mine != other:
-            break
-        same += len(mine.content)
-    return sum(len(message.content) for message in now), same
 
 
 def derive_seed(sample: str, role: str, number: int) -> int:

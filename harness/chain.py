@@ -7,6 +7,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -40,9 +41,15 @@ class Shared:
 
     Args:
         rows: trials of this task that an earlier process finished.
+        idle: is entered while somebody waits.
     """
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]] = ()) -> None:
+    def __init__(
+        self,
+        rows: Sequence[Mapping[str, Any]] = (),
+        idle: Callable[[], AbstractContextManager[object]] = nullcontext,
+    ) -> None:
+        self._idle = idle
         self.rows = {row["attempt"]: row for row in rows}
         self._guard = threading.Lock()
         self._made: dict[str, Future[Any]] = {}
@@ -58,6 +65,9 @@ class Shared:
                 future.set_result(make())
             except BaseException as error:
                 future.set_exception(error)
+        elif not future.done():
+            with self._idle():
+                future.exception()
         return cast(T, future.result())
 
 

@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from reflex_bench.harness.errors import UsageError, unknown
+from reflex_bench.harness.explaining import explain
 
 Temperature = Annotated[float, Field(ge=0, le=2)]
 Positive = Annotated[int, Field(ge=1)]
+
+_SPAN = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
+
+
+def seconds(span: Any) -> Any:
+    """`90`, `90s`, `15m`, `2h` or `1h30m` in seconds; a number is one already.
+
+    Raises:
+        ValueError: text of another form.
+    """
+    if not isinstance(span, str):
+        return span
+    match = _SPAN.fullmatch(span.replace(" ", "").lower())
+    if match is None or not any(match.groups()):
+        raise ValueError("a time is written in seconds, or like 15m or 1h30m")
+    return sum(float(part or 0) * unit for part, unit in zip(match.groups(), (3600, 60, 1), strict=True))
+
+
+Span = Annotated[float, Field(gt=0), BeforeValidator(seconds)]
+"""A time in seconds, which may be written as `1h30m`."""
 
 
 class Section(BaseModel):
@@ -93,9 +115,12 @@ class EndpointConfig(Section):
 
     base_url: str | None = None
     api: Literal["chat", "completions"] = "chat"
-    timeout: Annotated[float, Field(gt=0)] = 120.0
-    """Seconds for one request."""
+    timeout: Span = 120.0
+    """For one request."""
     max_retries: Annotated[int, Field(ge=0)] = 6
+    """Further attempts at a call after 5xx, a time-out or a lost connection."""
+    patience: Annotated[float, Field(ge=0), BeforeValidator(seconds)] = 600.0
+    """How long a call waits for a rate limit (429)."""
     prices: PricesConfig | None = None
     """Instead of the published prices."""
 
@@ -112,9 +137,17 @@ class LimitsConfig(Section):
     actions: Literal["text", "tools"] = "text"
     """Whether actions are written as text, or called as native tools of the chat API."""
     max_workers: Positive | None = None
-    """Chains at a time; None takes 16 for a served model, and the cores for one that computes here."""
-    max_connections: Positive = 64
-    """Model calls at a time."""
+    """Chains at a time; None takes `max_connections` for a served model, and 1 for one that computes here."""
+    max_connections: Positive = 16
+    """Model calls at a time; fewer while the endpoint answers 429."""
+    requests_per_minute: Annotated[float, Field(gt=0)] | None = None
+    tokens_per_minute: Annotated[float, Field(gt=0)] | None = None
+    cost: Annotated[float, Field(gt=0)] | None = None
+    """US dollars that the run may cost; then it stops, and can be resumed with more."""
+    tokens: Positive | None = None
+    """Tokens of prompts and replies that the run may take."""
+    time: Span | None = None
+    """How long one process may work on the run."""
     stop_after_errors: Positive = 20
     """A run stops after this many trials in a row ended in errors."""
 
@@ -172,8 +205,17 @@ def resolve(sources: Iterable[str], flags: Mapping[str, Any]) -> Config:
         merged = merge(merged, _read(source))
     merged = merge(merged, flags)
     merged["arms"] = _arms(merged.get("arms"))
+    return checked(merged)
+
+
+def checked(settings: Mapping[str, Any]) -> Config:
+    """Settings as a configuration.
+
+    Raises:
+        UsageError: a key does not exist, or a value is not allowed.
+    """
     try:
-        return Config.model_validate(merged)
+        return Config.model_validate(settings)
     except ValidationError as error:
         raise UsageError(explain(error, Config)) from None
 
@@ -241,37 +283,3 @@ def _arms(raw: Any) -> dict[str, Any]:
         preset = ARM_PRESETS[name].model_dump() if name in ARM_PRESETS else {}
         arms[name] = merge(preset, special or {})
     return arms
-
-
-def explain(error: ValidationError, model: type[BaseModel]) -> str:
-    """A validation error as one line that names the key, what is wrong, and the nearest key that exists."""
-    lines = []
-    for detail in error.errors():
-        where = ".".join(str(part) for part in detail["loc"])
-        if detail["type"] == "extra_forbidden":
-            known = _keys_at(model, detail["loc"][:-1])
-            lines.append(
-                str(
-                    unknown(
-                        "setting", where, [".".join([*map(str, detail["loc"][:-1]), key]) for key in known]
-                    )
-                )
-            )
-        else:
-            lines.append(f"{where}: {detail['msg'][0].lower()}{detail['msg'][1:]} (got {detail['input']!r})")
-    return "; ".join(lines)
-
-
-def _keys_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
-    current: type[BaseModel] | None = model
-    for part in path:
-        field = current.model_fields.get(str(part)) if current else None
-        # A part that is no field is the name of an arm, and what it leads to has been entered already.
-        current = _section(field.annotation) if field else current
-    return list(current.model_fields) if current else []
-
-
-def _section(annotation: Any) -> type[BaseModel] | None:
-    """The section inside `Section`, `Section | None` or `dict[str, Section]`."""
-    found = [part for part in (annotation, *get_args(annotation)) if isinstance(part, type)]
-    return next((part for part in found if issubclass(part, BaseModel)), None)

@@ -45,11 +45,12 @@ class ModelError(TrialError):
     Args:
         message: one line without secrets.
         kind: a short stable name: `rate_limit`, `server`, `timeout`, `connection`, `malformed`, `content_filter`, …
+        retry_after: seconds after which the endpoint says that it may be asked again; None where it says nothing.
     """
 
-    def __init__(self, message: str, kind: str = "server") -> None:
+    def __init__(self, message: str, kind: str = "server", retry_after: float | None = None) -> None:
         super().__init__(message)
-        self.kind = kind
+        self.kind, self.retry_after = kind, retry_after
 
 
 class ContextOverflow(ModelError):

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 from reflex_bench.agents.messages import opening
 from reflex_bench.harness.plan import Arm, Plan
-from reflex_bench.models.base import Usage
+from reflex_bench.models.base import Usage, estimated_tokens
 
 SAMPLED_TASKS = 5
-CHARACTERS_PER_TOKEN = 4
 SUCCESS_OF_A_TRIAL = 0.4
 SHARE_OF_THE_STEP_CAP = 0.45
 TOKENS_OF_A_TURN = 9
@@ -79,10 +78,10 @@ def _remembered(arm: Arm, trials: int) -> float:
 
 def _opening_tokens(plan: Plan) -> float:
     """Tokens of the conversation before the agent's first turn, over the first few tasks."""
-    total = 0
+    total = 0.0
     sampled = plan.split.tasks[:: max(1, len(plan.split.tasks) // SAMPLED_TASKS)][:SAMPLED_TASKS]
     for task in sampled:
         with closing(plan.environment.start(task)) as episode:
             messages = opening(plan.environment.prompts, task.type, episode.reset(), ())
-        total += sum(len(message.content) for message in messages)
-    return total / len(sampled) / CHARACTERS_PER_TOKEN
+        total += estimated_tokens(messages)
+    return total / len(sampled)

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 from reflex_bench.harness.errors import RunStopped, UsageError
-from reflex_bench.models.base import Reply, ToolCall, Usage
+from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Reply, ToolCall, Usage
+
+as_line = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+"""A value as JSON on one line."""
+
+
+def flat(record: Any) -> dict[str, Any]:
+    """A dataclass record's fields, not copied: `dataclasses.asdict` copies every value, several times as slowly."""
+    return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +43,36 @@ class Call:
     role: str
 
 
+@dataclass
+class Taken:
+    """What the calls of a run took, in all its processes.
+
+    Attributes:
+        tokens: of prompts and replies; estimated for calls whose tokens the server did not report.
+        cost: US dollars, of the calls whose cost is known.
+        uncosted: tokens of the other calls.
+    """
+
+    tokens: int = 0
+    cost: float = 0.0
+    uncosted: Usage = field(default_factory=lambda: Usage(0, 0, 0))
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Counts a line of `calls.jsonl`."""
+        prompt, completion = row["usage"]["prompt_tokens"], row["usage"]["completion_tokens"]
+        if prompt is None or completion is None:
+            prompt = row.get("prompt_characters", 0) // CHARACTERS_PER_TOKEN
+            completion = -(-len(row["reply"]["text"]) // CHARACTERS_PER_TOKEN)
+        self.tokens += prompt + completion
+        if row["cost"] is not None:
+            self.cost += row["cost"]
+        else:
+            so_far = self.uncosted
+            self.uncosted = Usage(
+                (so_far.prompt_tokens or 0) + prompt, (so_far.completion_tokens or 0) + completion, 0
+            )
+
+
 class AppendFile:
     """A file of lines that survives being killed: each line is written whole, and synced before `append` returns.
 
@@ -48,15 +87,18 @@ class AppendFile:
         cut_torn_line(path)
         self._path = path
         self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - lives as long as the run
+        self._size = self._file.seek(0, os.SEEK_END)
         self._durable = durable
         self._write_lock, self._sync_lock = threading.Lock(), threading.Lock()
         self._written = self._synced = 0
 
     def append(self, row: Any) -> None:
-        """Writes one row as a JSON line."""
-        line = (json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n").encode(
-            "utf-8", "surrogatepass"
-        )
+        """Writes one row as a JSON line.
+
+        Raises:
+            RunStopped: the disk is full, or does not take it for another reason; nothing of the line is left.
+        """
+        line = (as_line(row) + "\n").encode("utf-8", "surrogatepass")
         with self._write_lock:
             self._write_whole(line)
             self._written += 1
@@ -65,18 +107,25 @@ class AppendFile:
             with self._sync_lock:
                 if self._synced < mine:
                     upto = self._written
-                    os.fsync(self._file.fileno())
+                    try:
+                        os.fsync(self._file.fileno())
+                    except OSError as error:
+                        raise self._unwritable(error) from None
                     self._synced = upto
 
     def _write_whole(self, line: bytes) -> None:
-        before = self._file.seek(0, os.SEEK_END)
         try:
             if self._file.write(line) == len(line):
+                self._size += len(line)
                 return
             raise OSError("the disk took only a part of a line")
         except OSError as error:
-            self._file.truncate(before)
-            raise RunStopped(f"cannot write {self._path}: {error.strerror or error}") from None
+            with contextlib.suppress(OSError):
+                self._file.truncate(self._size)
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> RunStopped:
+        return RunStopped(f"cannot write {self._path}: {error.strerror or error}")
 
     def close(self) -> None:
         """Closes the file; nothing is pending."""
@@ -106,6 +155,9 @@ def cut_torn_line(path: Path) -> None:
 class Journal:
     """`calls.jsonl` of one run.
 
+    Attributes:
+        taken: what its calls took.
+
     Args:
         path: the file.
         durable: see `AppendFile`.
@@ -114,23 +166,27 @@ class Journal:
 
     def __init__(self, path: Path, durable: bool, tasks: Collection[str] | None = None) -> None:
         self._file = AppendFile(path, durable)
-        self._recorded = dict(_recorded(path, tasks)) if tasks else {}
+        self._guard = threading.Lock()
+        self.taken = Taken()
+        self._recorded = dict(self._read(path, tasks)) if tasks else {}
 
-    def reply(self, call: Call, request: str, ask: Callable[[], Reply]) -> Reply:
+    def reply(self, call: Call, request: str, characters: int, ask: Callable[[], Reply]) -> Reply:
         """The recorded reply to this very call, or a new one, written down before it is returned.
 
         Args:
             call: which call.
             request: hash of the request; a recorded reply to another request is not used.
+            characters: of its messages.
             ask: makes the call.
         """
         recorded = self._recorded.get((call.attempt, call.role, call.number, request))
         if recorded is not None:
             return recorded
         reply = ask()
-        row = asdict(call)
+        row = flat(call)
         row["call"] = row.pop("number")
         row["request"] = request
+        row["prompt_characters"] = characters
         row["reply"] = {
             "text": reply.text,
             "finish": reply.finish,
@@ -138,31 +194,34 @@ class Journal:
             "server": reply.server,
         }
         if reply.calls:
-            row["reply"]["calls"] = [asdict(native) for native in reply.calls]
-        row["usage"] = asdict(reply.usage)
+            row["reply"]["calls"] = [flat(native) for native in reply.calls]
+        row["usage"] = flat(reply.usage)
         row["cost"] = reply.cost
         row["seconds"] = round(reply.seconds, 4)
+        row["retries"] = reply.retries
         row["time"] = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        with self._guard:
+            self.taken.add(row)
         self._file.append(row)
         return reply
+
+    def _read(self, path: Path, tasks: Collection[str]) -> Iterator[tuple[tuple[str, str, int, str], Reply]]:
+        for row in read_lines(path):
+            self.taken.add(row)
+            if row["task"] in tasks:
+                yield (row["attempt"], row["role"], row["call"], row["request"]), recorded_reply(row)
 
     def close(self) -> None:
         """Closes the file."""
         self._file.close()
 
 
-def _recorded(path: Path, tasks: Collection[str]) -> Iterator[tuple[tuple[str, str, int, str], Reply]]:
-    for row in read_lines(path):
-        if row["task"] in tasks:
-            key = (row["attempt"], row["role"], row["call"], row["request"])
-            yield key, recorded_reply(row)
-
-
 def recorded_reply(row: dict[str, Any]) -> Reply:
     """The reply that a line of `calls.jsonl` was made from."""
     said = dict(row["reply"])
     calls = tuple(ToolCall(**native) for native in said.pop("calls", ()))
-    return Reply(usage=Usage(**row["usage"]), cost=row["cost"], seconds=row["seconds"], calls=calls, **said)
+    usage, retries = Usage(**row["usage"]), row.get("retries", 0)
+    return Reply(usage=usage, cost=row["cost"], seconds=row["seconds"], calls=calls, retries=retries, **said)
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -23,6 +24,7 @@ from reflex_bench.agents.react import react
 from reflex_bench.agents.reflectors import NEWEST_ONLY, Reflector
 from reflex_bench.agents.reflectors import build as build_reflector
 from reflex_bench.envs.base import Environment, Split
+from reflex_bench.harness.budget import check_prices
 from reflex_bench.harness.config import ArmConfig, Config, MemoryConfig, RoleConfig
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.models.base import Model
@@ -112,6 +114,11 @@ class Plan:
         """True where any model of the run is no language model."""
         return any(model.simulated for model in self.models.values())
 
+    @property
+    def stopping(self) -> threading.Event:
+        """Once set, no further call is made, and none waits for its endpoint."""
+        return self.endpoint.stopping
+
     def close(self) -> None:
         """Frees the environment and the models."""
         self.environment.close()
@@ -150,6 +157,7 @@ def make_plan(config: Config) -> Plan:
         )
         endpoint = _endpoint(config)
         models = _models(arms, endpoint)
+        check_prices(config.limits, models)
     except BaseException:
         environment.close()
         raise
@@ -278,6 +286,9 @@ def _endpoint(config: Config) -> ModelOptions:
         api=config.endpoint.api,
         timeout=config.endpoint.timeout,
         max_retries=config.endpoint.max_retries,
+        patience=config.endpoint.patience,
         max_connections=config.limits.max_connections,
+        requests_per_minute=config.limits.requests_per_minute,
+        tokens_per_minute=config.limits.tokens_per_minute,
         prices=Prices(**config.endpoint.prices.model_dump()) if config.endpoint.prices else None,
     )

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from reflex_bench.agents.base import Reflection, Step, Trajectory
 from reflex_bench.agents.reflexion import Trial
 from reflex_bench.envs.base import Task
+from reflex_bench.harness.journal import flat
 from reflex_bench.models.base import Reply
 
 BULKY = (
@@ -63,7 +64,7 @@ class Spent:
         self.cost = None if cost is None else round(cost, 10)
 
     def __add__(self, other: Spent) -> Spent:
-        mine, theirs = asdict(self), asdict(other)
+        mine, theirs = flat(self), flat(other)
         return Spent(**{key: _plus(mine[key], theirs[key]) for key in mine})
 
 
@@ -125,12 +126,12 @@ def trial_row(where: Where, trial: Trial, spent: Mapping[str, Spent]) -> dict[st
         "memory": list(played.memory),
         "memory_ids": [item.id for item in trial.shown],
         "opening": played.opening,
-        "trajectory": [asdict(step) for step in played.steps],
+        "trajectory": [flat(step) for step in played.steps],
         "remark": played.remark,
-        "verdict": asdict(verdict),
+        "verdict": flat(verdict),
         "reflection": trial.reflection.text if trial.reflection else None,
         "reflection_data": trial.reflection.data if trial.reflection else None,
-        "spent": {role: asdict(took) for role, took in spent.items() if took.calls},
+        "spent": {role: flat(took) for role, took in spent.items() if took.calls},
     }
 
 
@@ -148,7 +149,7 @@ def _reflection_keys(reflection: Reflection | None) -> dict[str, Any]:
 
 
 def _total(spent: Mapping[str, Spent]) -> dict[str, Any]:
-    return asdict(sum(spent.values(), Spent()))
+    return flat(sum(spent.values(), Spent()))
 
 
 def error_row(

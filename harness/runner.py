@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import queue
 import threading
+import time
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from reflex_bench.envs.base import Task
+from reflex_bench.harness.budget import Budget
 from reflex_bench.harness.chain import Chain, Shared
 from reflex_bench.harness.contamination import Overlap, overlaps
 from reflex_bench.harness.errors import RunStopped
@@ -41,7 +43,7 @@ class Ended:
     """How a run ended.
 
     Attributes:
-        status: `complete`, `stopped` (no call could succeed any more) or `interrupted`.
+        status: `complete`, `stopped` (no call could or may be made any more) or `interrupted`.
         reason: one line, for a run that did not complete.
         errors: trials of this process that ended in errors.
         overlaps: tasks that were attempted in this process and stand in the prompts' examples.
@@ -66,9 +68,10 @@ class Runner:
 
     def __init__(self, plan: Plan, store: Store, progress: Progress) -> None:
         self._plan, self._store, self._progress = plan, store, progress
-        self._stopping = threading.Event()
-        self._chains: queue.SimpleQueue[Chain | None] = queue.SimpleQueue()
+        self._budget = Budget(plan.config.limits, store.journal.taken, plan.models)
+        self._stopping = plan.stopping
         self._memories = {arm.name: begin(plan, arm, store.path) for arm in plan.arms}
+        self._queue: queue.SimpleQueue[tuple[Arm, Task] | Chain | None] = queue.SimpleQueue()
         self._playing: Counter[str] = Counter()
         self._following: dict[str, list[Chain]] = defaultdict(list)
         self._broken: set[str] = set()
@@ -81,25 +84,28 @@ class Runner:
         self._tasks = {task.id: task for task in plan.split.tasks}
         self._overlaps: dict[Overlap, None] = {}
         self._clusters: dict[str, str] = {}
+        workers = max_workers(plan)
+        self._permits = threading.Semaphore(workers)
+        # A chain that waits for a trial that it shares lets another play. Of those that play, each can be waited for by
+        # one chain of every other arm. A single one never waits: what it needs is behind it.
+        self._threads = workers * len(plan.arms) if workers > 1 else 1
 
     def run(self) -> Ended:
         """Runs every chain that is owed; returns when all are done or the run cannot go on."""
-        for arm in self._plan.arms:
-            owed = [task for task in self._plan.split.tasks if (arm.name, task.id) not in self._store.done]
-            # What tasks learn from one another is made again from the beginning; recorded trials cost no call.
-            again = owed and self._memories[arm.name].cross_task
-            for task in self._plan.split.tasks if again else owed:
-                self._owe(arm, task)
-        workers = min(max_workers(self._plan), max(1, self._chains.qsize()))
+        for arm, task in self._what_is_owed():
+            self._left[task.id] += 1
+            self._owed += 1
+            self._playing[arm.name] += 1
+            self._queue.put((arm, task))
         threads = [
-            threading.Thread(target=self._work, name=f"chain-{n}", daemon=True) for n in range(workers)
+            threading.Thread(target=self._work, name=f"chain-{n}", daemon=True)
+            for n in range(min(self._threads, self._owed))
         ]
         interrupted = False
         try:
             for thread in threads:
                 thread.start()
-            for thread in threads:
-                thread.join()
+            self._wait_for(threads)
         except KeyboardInterrupt:
             # The calls that are under way are paid for: their replies are waited for and written down.
             interrupted = True
@@ -112,35 +118,65 @@ class Runner:
         status = "interrupted" if interrupted else "stopped" if self._reason else "complete"
         return Ended(status, self._reason, self._errors, tuple(self._overlaps), self._clusters)
 
-    def _owe(self, arm: Arm, task: Task) -> None:
-        if task.id not in self._shared:
-            self._shared[task.id] = Shared(self._store.resumed.pop(task.id, ()))
-        self._left[task.id] += 1
-        self._owed += 1
-        self._playing[arm.name] += 1
-        self._chains.put(
-            Chain(
-                self._plan,
-                arm,
-                task,
-                self._shared[task.id],
-                self._store.journal,
-                self._complete,
-                self._write,
-                self._stopping,
-                self._memories[arm.name],
-            )
+    def _what_is_owed(self) -> Iterator[tuple[Arm, Task]]:
+        """Task by task, not arm by arm: what arms share is soon let go; runs cut short have the same tasks in each."""
+        done, arms = self._store.done, self._plan.arms
+        owing = {
+            arm.name for arm in arms for task in self._plan.split.tasks if (arm.name, task.id) not in done
+        }
+        for task in self._plan.split.tasks:
+            for arm in arms:
+                # What tasks learn from one another is made again from the beginning; recorded trials cost no call.
+                again = arm.name in owing and self._memories[arm.name].cross_task
+                if again or (arm.name, task.id) not in done:
+                    yield arm, task
+
+    def _wait_for(self, threads: Sequence[threading.Thread]) -> None:
+        limit = self._plan.config.limits.time
+        end = time.monotonic() + limit if limit else None
+        for thread in threads:
+            thread.join(None if end is None else max(0.0, end - time.monotonic()))
+            if thread.is_alive():
+                self._stop(f"the time limit of {limit:g} s is reached")
+                end = None
+                thread.join()
+
+    def _chain(self, arm: Arm, task: Task) -> Chain:
+        with self._guard:
+            if task.id not in self._shared:
+                self._shared[task.id] = Shared(self._store.resumed.pop(task.id, ()), self._idle)
+            shared = self._shared[task.id]
+        return Chain(
+            self._plan,
+            arm,
+            task,
+            shared,
+            self._store.journal,
+            self._complete,
+            self._write,
+            self._stopping,
+            self._memories[arm.name],
         )
+
+    @contextmanager
+    def _idle(self) -> Iterator[None]:
+        self._permits.release()
+        try:
+            yield
+        finally:
+            self._permits.acquire()
 
     def _work(self) -> None:
         while self._owed and not self._stopping.is_set():
-            chain = self._chains.get()
-            if chain is None:
+            next_one = self._queue.get()
+            if next_one is None:
                 return
+            chain = next_one if isinstance(next_one, Chain) else self._chain(*next_one)
             try:
-                more = chain.step()
-                while more and not chain.memory.cross_task:
+                with self._permits:
                     more = chain.step()
+                    while more and not chain.memory.cross_task:
+                        more = chain.step()
             except RunStopped as stop:
                 self._stop(str(stop))
                 return
@@ -171,7 +207,7 @@ class Runner:
             self._playing[arm] = len(following)
         chain.memory.commit()
         for each in sorted(following, key=lambda each: each.task.id):
-            self._chains.put(each)
+            self._queue.put(each)
 
     def _chain_done(self, chain: Chain) -> None:
         with self._guard:
@@ -185,6 +221,7 @@ class Runner:
             self._progress.chain(chain.arm.name)
 
     def _complete(self, model: str, request: Request) -> Reply:
+        self._budget.check()
         reply = self._plan.models[model].complete(request)
         self._progress.called(reply)
         return reply
@@ -214,12 +251,15 @@ class Runner:
         self._wake()
 
     def _wake(self) -> None:
-        for _ in range(max_workers(self._plan)):
-            self._chains.put(None)
+        for _ in range(self._threads):
+            self._queue.put(None)
 
 
 def max_workers(plan: Plan) -> int:
-    """How many chains run at a time: 16 where a server does the work, else one for each core."""
+    """How many chains run at a time: as many as calls where a server does the work, else one.
+
+    Threads do not compute side by side; a stand-in that computes here is slower with more of them.
+    """
     if plan.config.limits.max_workers:
         return plan.config.limits.max_workers
-    return os.cpu_count() or 1 if all(model.simulated for model in plan.models.values()) else 16
+    return 1 if all(model.simulated for model in plan.models.values()) else plan.config.limits.max_connections

@@ -23,7 +23,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.journal import AppendFile, Journal, cut_torn_line, read_lines
+from reflex_bench.harness.journal import AppendFile, Journal, as_line, cut_torn_line, read_lines
 from reflex_bench.harness.rows import brief
 
 SCHEMA_VERSION = 1
@@ -53,7 +53,7 @@ class Store:
         self._files: dict[str, AppendFile] = {}
         self.done: dict[tuple[str, str], int] = {}
         self.resumed: dict[str, list[dict[str, Any]]] = {}
-        self._written: set[tuple[str, str, int]] = set()
+        self._written: set[tuple[str, str, int]] = set()  # by earlier processes
         self._solved: Counter[str] = Counter()
         self._recover()
         calls = path / "calls.jsonl"
@@ -139,11 +139,8 @@ class Store:
             row: from `reflex_bench.harness.rows`.
             seconds: wall time of the trial.
         """
-        key = (row["arm"], row["task"], row["trial"])
-        with self._guard:
-            if key in self._written:
-                return False
-            self._written.add(key)
+        if (row["arm"], row["task"], row["trial"]) in self._written:
+            return False
         name = f"{row['arm']}.trial-{row['trial']}"
         self._append(f"trajectories/{name}.jsonl", row)
         self._append("trials.jsonl", {**brief(row), "seconds": round(seconds, 3)})
@@ -202,7 +199,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_lines(path: Path, rows: Iterable[Any]) -> None:
     """Replaces a file with JSON lines, all at once."""
-    write_text(path, (json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n" for row in rows))
+    write_text(path, (as_line(row) + "\n" for row in rows))
 
 
 def sort_lines(path: Path, key: Callable[[dict[str, Any]], Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -55,6 +55,22 @@ class Usage:
     cached_tokens: int | None = None
 
 
+CHARACTERS_PER_TOKEN = 4
+"""A rough rule for English text, used where a number is needed before or instead of the server's own count."""
+
+
+def estimated_tokens(messages: Iterable[Message]) -> float:
+    """About how many tokens a conversation has."""
+    return sum(len(message.content) for message in messages) / CHARACTERS_PER_TOKEN
+
+
+def tokens_of(usage: Usage) -> int | None:
+    """Tokens of prompt and reply together; None where the server did not say."""
+    if usage.prompt_tokens is None or usage.completion_tokens is None:
+        return None
+    return usage.prompt_tokens + usage.completion_tokens
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What came back.
@@ -68,6 +84,7 @@ class Reply:
         model: the name the server answered with (a snapshot name may be more exact than what was asked for).
         server: `system_fingerprint` or what else names the server, "" where unknown.
         calls: native tool calls, in order.
+        retries: further attempts that it took.
     """
 
     text: str
@@ -78,6 +95,7 @@ class Reply:
     model: str = ""
     server: str = ""
     calls: tuple[ToolCall, ...] = ()
+    retries: int = 0
 
 
 class Model(Protocol):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
-from reflex_bench.models.base import Request
+from reflex_bench.models.base import Message, Request
 
 
 def request_hash(request: Request) -> str:
@@ -16,14 +17,67 @@ def request_hash(request: Request) -> str:
     The JSON it is taken over is canonical (sorted keys, no spaces, ASCII), so that machines and Python
     versions agree.
     """
-    content: dict[str, Any] = {
-        "messages": [[message.role, message.content] for message in request.messages],
-        "temperature": float(request.temperature),
-        "max_tokens": request.max_tokens,
-        "stop": list(request.stop),
+    return Growing().hash(request)
+
+
+class Growing:
+    """Hashes the requests of a conversation that grows at its end, each from where the one before ended.
+
+    Attributes:
+        characters: of the last request's messages.
+        repeated: how many of these stand at the beginning of the request before, message by message: what a prefix
+            cache can serve.
+    """
+
+    def __init__(self) -> None:
+        self.characters = self.repeated = 0
+        self._messages: tuple[Message, ...] = ()
+        self._state, self._begun_with = hashlib.sha256(), -1
+
+    def hash(self, request: Request) -> str:
+        """`request_hash` of the next request."""
+        known, now = self._messages, request.messages
+        if known and now[: len(known)] == known:
+            self.repeated = self.characters
+        else:
+            self.repeated = _characters(now[: _alike(now, known)])
+            known, self.characters = (), 0
+        if not known or request.max_tokens != self._begun_with:
+            known, self.characters = (), 0
+            # The keys are sorted: what stands before the messages is known at once, what stands behind them comes last.
+            self._begun_with = request.max_tokens
+            self._state = hashlib.sha256(f'{{"max_tokens":{_json(request.max_tokens)},"messages":['.encode())
+        added = now[len(known) :]
+        if added:
+            text = ",".join(_json([message.role, message.content]) for message in added)
+            self._state.update((f",{text}" if known else text).encode())
+        self._messages = now
+        self.characters += _characters(added)
+        whole = self._state.copy()
+        whole.update(f"],{_json(_settings(request))[1:]}".encode())
+        return whole.hexdigest()
+
+
+def _settings(request: Request) -> dict[str, Any]:
+    """What follows the messages."""
+    settings: dict[str, Any] = {
         "seed": request.seed,
+        "stop": list(request.stop),
+        "temperature": float(request.temperature),
     }
-    if request.tools:
-        content["tools"] = list(request.tools)
-    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
+    return settings | {"tools": list(request.tools)} if request.tools else settings
+
+
+def _alike(now: Sequence[Message], before: Sequence[Message]) -> int:
+    """How many messages two conversations begin with in common."""
+    pairs = zip(now, before, strict=False)
+    return next(
+        (count for count, (mine, other) in enumerate(pairs) if mine != other), min(len(now), len(before))
+    )
+
+
+def _characters(messages: Sequence[Message]) -> int:
+    return sum(len(message.content) for message in messages)
+
+
+_json = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode

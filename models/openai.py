@@ -1,7 +1,8 @@
 """Chat models behind any OpenAI-compatible endpoint: OpenAI, Azure, vLLM, Ollama, llama.cpp, OpenRouter.
 
-The `openai` package's client does the sending, pooling and retrying; what goes over the wire is in
-`reflex_bench.models.openai_wire`, what errors mean in `reflex_bench.models.openai_faults`.
+The `openai` package's client does the sending and pooling; what goes over the wire is in
+`reflex_bench.models.openai_wire`, what errors mean in `reflex_bench.models.openai_faults`, when a call may begin in
+`reflex_bench.models.pacing`, and when it is made again in `reflex_bench.models.retrying`.
 """
 
 from __future__ import annotations
@@ -17,18 +18,21 @@ from urllib.parse import urlsplit
 
 from reflex_bench.harness.errors import ModelError, ReflexError, UsageError, unknown
 from reflex_bench.models import openai_wire as wire
-from reflex_bench.models.base import Reply, Request, Usage
+from reflex_bench.models.base import Reply, Request, Usage, estimated_tokens, tokens_of
 from reflex_bench.models.openai_client import is_address, is_local, open_client, secrets_of
 from reflex_bench.models.openai_faults import (
     complaint_in,
     one_line,
+    pause_asked,
     public_url,
     refusal,
     scrubbed,
     unsupported,
 )
+from reflex_bench.models.pacing import Pace
 from reflex_bench.models.prices import price_list
 from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.retrying import Retries
 
 if TYPE_CHECKING:
     import httpx2
@@ -39,9 +43,8 @@ OPENAI_URL = "https://api.openai.com/v1"
 NO_KEY = "none"
 """Sent where no key is set: local servers take any, and the client insists on one."""
 
-_UNREADABLE_RETRIES = 2
-_UNREADABLE_PAUSE = 0.25  # seconds, doubled each time
 _CHECK_TIMEOUT = 30.0  # seconds
+_TELL_EVERY = 60.0  # seconds between two lines about the same rate limit
 
 _log = logging.getLogger(__name__)
 
@@ -90,32 +93,48 @@ class OpenAIModel:
         self._client = open_client(url, key or NO_KEY, options)
         self._changed: dict[str, str | None] = {}
         self._lock = threading.Lock()
+        self._pace, self._told = Pace(options), -_TELL_EVERY
         self._price = options.prices.cost if options.prices else price_list(name, self._endpoint)
 
     def complete(self, request: Request) -> Reply:
-        """One reply; see `reflex_bench.models.base.Model.complete`.
+        """One reply, after as many attempts as `reflex_bench.models.retrying` allows; see `Model.complete`."""
+        started, retries = time.perf_counter(), Retries(self._options)
+        foreseen = self._foreseen(request)
+        while True:
+            with self._pace.turn(foreseen) as begun:
+                try:
+                    reply = self._attempt(request)
+                except ModelError as error:
+                    failure = error
+                    if error.kind == "rate_limit" and self._pace.refused(begun, error.retry_after):
+                        self._tell_of_limit()
+                else:
+                    taken = tokens_of(reply.usage)
+                    self._pace.answered(0.0 if taken is None else taken - foreseen)
+                    seconds = time.perf_counter() - started
+                    return replace(reply, cost=self.cost(reply.usage), seconds=seconds, retries=retries.count)
+            # Raised out here, an error drags no other along that holds the request and its key.
+            if not retries.wait(failure):
+                raise failure
 
-        Unreadable bodies and errors inside successful answers are asked for again, a bounded number of times;
-        everything that shows in the status or on the connection is the client's own to retry.
-        """
-        started = time.perf_counter()
-        api, stop = self._options.api, wire.stops(self._options.api, request)
-        retries = min(_UNREADABLE_RETRIES, self._options.max_retries)
-        for attempt in range(retries + 1):
-            content = self._post(request)
-            try:
-                reply = wire.read(content, api, stop)
-            except ModelError as error:
-                failure = ModelError(scrubbed(f"{self._endpoint}: {error}", self._secrets), error.kind)
-                if error.kind == "content_filter" or attempt == retries:
-                    break
-                time.sleep(_UNREADABLE_PAUSE * 2**attempt)
-            else:
-                return self._finished(reply, time.perf_counter() - started)
-        raise failure
+    def _attempt(self, request: Request) -> Reply:
+        content, api = self._post(request), self._options.api
+        try:
+            return wire.read(content, api, wire.stops(api, request))
+        except ModelError as error:
+            message, kind = scrubbed(f"{self._endpoint}: {error}", self._secrets), error.kind
+        raise ModelError(message, kind)
 
-    def _finished(self, reply: Reply, seconds: float) -> Reply:
-        return replace(reply, cost=self.cost(reply.usage), seconds=seconds)
+    def _foreseen(self, request: Request) -> float:
+        return estimated_tokens(request.messages) if self._options.tokens_per_minute else 0.0
+
+    def _tell_of_limit(self) -> None:
+        with self._lock:
+            now = time.monotonic()
+            if now - self._told < _TELL_EVERY:
+                return
+            self._told = now
+        _log.warning("%s answers 429, too many requests: %d at a time for now", self.name, self._pace.limit)
 
     def cost(self, usage: Usage) -> float | None:
         """US dollars for so many tokens, by the prices given or published; None where there are none."""
@@ -173,6 +192,8 @@ class OpenAIModel:
         if isinstance(error, openai.APIStatusError):
             complaint = complaint_in(self._content(error.response))
             failure = refusal(error.status_code, complaint, self._endpoint, self._model, self._has_key)
+            if isinstance(failure, ModelError):
+                failure.retry_after = pause_asked(error.response.headers)
         elif isinstance(error, openai.APITimeoutError):
             failure = ModelError(f"{self._endpoint} did not answer within {timeout:g} s", kind="timeout")
         else:

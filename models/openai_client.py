@@ -44,7 +44,8 @@ def open_client(url: str, key: str, options: ModelOptions) -> openai.OpenAI:
     return openai.OpenAI(
         api_key=key,
         base_url=url,
-        max_retries=options.max_retries,
+        # Left to `reflex_bench.models.retrying`: the client knows nothing of other calls, nor of a run's end.
+        max_retries=0,
         http_client=openai.DefaultHttpxClient(
             # Waiting for a free connection is no fault of the server's: it has no time-out.
             timeout=httpx2.Timeout(options.timeout, connect=min(10.0, options.timeout), pool=None),

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timezone
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -38,6 +41,27 @@ _REPLACEMENTS: dict[str, str | None] = {
     "stop": None,
     "seed": None,
 }
+
+
+def pause_asked(headers: Mapping[str, str]) -> float | None:
+    """Seconds after which an answer's headers say that the endpoint may be asked again; None: they do not.
+
+    `Retry-After` is in seconds or a date (RFC 9110, section 10.2.3), `retry-after-ms` OpenAI's finer form. A date is
+    measured from the answer's own `Date`: the clock of this machine may be wrong, or be set right in between.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * unit
+        except ValueError:
+            continue
+        if math.isfinite(seconds):
+            return max(0.0, seconds)
+    try:
+        then = parsedate_to_datetime(headers.get("retry-after", ""))
+        now = parsedate_to_datetime(headers["date"]) if "date" in headers else datetime.now(timezone.utc)
+        return max(0.0, (then - now).total_seconds())
+    except (ValueError, TypeError, OverflowError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +187,7 @@ def refusal(status: int, complaint: Complaint, endpoint: str, model: str, has_ke
         return RunStopped(f"{endpoint} has no model {model!r}, or not this API ({said}){hint}")
     if status == 429 or (status == 413 and "rate" in complaint.code):
         return ModelError(f"{endpoint} keeps refusing for its rate limit ({said})", kind="rate_limit")
-    if status >= 500:
+    if status >= 500 or status == 409:
         return ModelError(f"{endpoint} keeps failing ({said})", kind="server")
     if status == 408:
         return ModelError(f"{endpoint} gave up waiting ({said})", kind="timeout")

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+import threading
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from reflex_bench.harness.errors import UsageError, unknown
@@ -32,20 +33,27 @@ class ModelOptions:
         api: `chat` sends messages; `completions` sends one text to be continued, as base models and the
             papers need it.
         timeout: seconds that an attempt may wait for its answer to begin, and then for it to end.
-        max_retries: further attempts after an answer that may be better next time (429, 5xx, a lost
+        max_retries: further attempts after an answer that may be better next time (5xx, a time-out, a lost
             connection, an unreadable body), with growing pauses or the pause that the server asks for.
+        patience: seconds that a call waits while the endpoint refuses it for its rate limit (429).
         max_connections: calls in flight at a time; further ones wait.
+        requests_per_minute, tokens_per_minute: None for no limit but the endpoint's own.
         prices: instead of the published ones.
         check_model: whether the endpoint must list the model's name before the first call.
+        stopping: set by whoever runs the calls, to end all waiting for an endpoint.
     """
 
     base_url: str | None = None
     api: Api = "chat"
     timeout: float = 300.0
-    max_retries: int = 5
-    max_connections: int = 64
+    max_retries: int = 6
+    patience: float = 600.0
+    max_connections: int = 16
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
     prices: Prices | None = None
     check_model: bool = True
+    stopping: threading.Event = field(default_factory=threading.Event, compare=False)
 
     def __post_init__(self) -> None:
         if self.api not in ("chat", "completions"):

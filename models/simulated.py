@@ -26,11 +26,10 @@ from reflex_bench.models import simulated_questions as questions
 from reflex_bench.models import simulated_questions_notes as question_notes
 from reflex_bench.models import simulated_questions_review as question_review
 from reflex_bench.models import simulated_questions_view as question_view
-from reflex_bench.models.base import Message, Model, Reply, Request, Usage
+from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Message, Model, Reply, Request, Usage
 from reflex_bench.models.registry import ModelOptions
 
 VERSION = "1"
-CHARACTERS_PER_TOKEN = 4
 """Token counts are estimated at this many characters a token, and said to be."""
 
 UNKNOWN = "I do not know this kind of conversation."

@@ -22,7 +22,7 @@ def path(tmp_path):
 
 def ask(path, request, make, tasks=None):
     with closing(Journal(path, durable=True, tasks=tasks)) as journal:
-        return journal.reply(CALL, request, make)
+        return journal.reply(CALL, request, 40, make)
 
 
 def test_an_answered_call_is_answered_from_the_file_and_never_made_again(path):

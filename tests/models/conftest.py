@@ -14,13 +14,13 @@ from reflex_bench.models.registry import ModelOptions
 
 @pytest.fixture
 def connect(loopback: Loopback) -> Iterator[Callable[..., OpenAIModel]]:
-    """Opens a model at the loopback server; two retries and two seconds unless told otherwise."""
+    """Opens a model at the loopback server; two retries, two seconds, little patience unless told otherwise."""
     with ExitStack() as stack:
 
         def opened(
             name: str = MODEL, key: str = "", url: str = loopback.base_url, **options: object
         ) -> OpenAIModel:
-            given = ModelOptions(**{"timeout": 2.0, "max_retries": 2, **options})
+            given = ModelOptions(**{"timeout": 2.0, "max_retries": 2, "patience": 2.0, **options})
             return stack.enter_context(closing(OpenAIModel(name, url, key, given)))
 
         yield opened

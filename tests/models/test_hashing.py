@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 
+import pytest
+
 from reflex_bench.models.base import Message, Request
-from reflex_bench.models.hashing import request_hash
+from reflex_bench.models.hashing import Growing, request_hash
 
 ASKED = Request((Message("system", "Spiel"), Message("user", "Tür ü")), 0.5, 64, ("\n",), 7)
 
@@ -42,3 +44,36 @@ def test_the_way_a_number_is_written_does_not() -> None:
 
 def test_text_that_is_no_valid_unicode_has_a_hash_too() -> None:
     assert len(request_hash(Request((Message("user", "\ud800"),)))) == 64
+
+
+TURNS = [
+    Message("system", "play"),
+    Message("user", "Tür"),
+    Message("assistant", "go"),
+    Message("user", "You go."),
+]
+
+
+@pytest.mark.parametrize(
+    "lengths",
+    [(1, 2, 4), (2, 2), (4, 1, 3), (3, 0, 2)],
+    ids=["growing", "the same again", "begun anew", "emptied"],
+)
+def test_a_conversation_hashed_as_it_grows_has_the_hash_of_the_whole(lengths: tuple[int, ...]) -> None:
+    growing = Growing()
+    for length in lengths:
+        asked = replace(ASKED, messages=tuple(TURNS[:length]), seed=length)
+        assert growing.hash(asked) == request_hash(asked)
+        assert growing.characters == sum(len(message.content) for message in asked.messages)
+
+
+def test_a_conversation_that_was_changed_or_gets_another_limit_is_hashed_anew() -> None:
+    growing = Growing()
+    growing.hash(replace(ASKED, messages=tuple(TURNS)))
+    assert growing.repeated == 0
+    changed = replace(ASKED, messages=(*TURNS[:2], Message("assistant", "look")))
+    assert growing.hash(changed) == request_hash(changed)
+    assert growing.repeated == len("play") + len("Tür"), "what both begin with"
+    longer = replace(ASKED, messages=(*changed.messages, TURNS[3]), max_tokens=7, tools=({"name": "x"},))
+    assert growing.hash(longer) == request_hash(longer)
+    assert growing.repeated == growing.characters - len("You go.")

@@ -52,9 +52,56 @@ def test_without_a_pause_asked_for_the_client_waits_by_itself(loopback: Loopback
     assert 0.3 < connect().complete(ASKED).seconds < 1.5
 
 
+def test_a_rate_limit_is_waited_for_beyond_the_retries_and_no_longer_than_the_patience(
+    loopback: Loopback, connect: Connect
+) -> None:
+    loopback.play(*[error(429, "later", SOON)] * 10, chat("at last"))
+    reply = connect(max_retries=0).complete(ASKED)
+    assert (reply.text, reply.retries, len(loopback.posts)) == ("at last", 10, 11)
+    loopback.answer = lambda call: error(429, "later", {"Retry-After": "0.2"})
+    started = time.monotonic()
+    assert "keeps refusing for its rate limit (429: later)" in failing(connect(patience=0.5), "rate_limit")
+    assert 0.4 <= time.monotonic() - started < 1.5
+    assert len(loopback.posts) == 11 + 3, "at 0, 0.2 and 0.4 seconds"
+
+
+def test_a_pause_beyond_the_patience_is_not_waited_for(loopback: Loopback, connect: Connect) -> None:
+    loopback.answer = lambda call: error(429, "tomorrow", {"Retry-After": "86400"})
+    started = time.monotonic()
+    failing(connect(), "rate_limit")
+    assert time.monotonic() - started < 1.0
+    assert len(loopback.posts) == 1
+
+
+def test_a_date_to_wait_for_is_measured_by_the_clock_of_the_server(
+    loopback: Loopback, connect: Connect
+) -> None:
+    dates = {"Date": "Tue, 01 Jan 2030 00:00:00 GMT", "Retry-After": "Tue, 01 Jan 2030 00:00:01 GMT"}
+    loopback.play(error(429, "later", dates), chat("now"))
+    assert 1.0 <= connect().complete(ASKED).seconds < 1.8
+    loopback.play(error(503, "later", {**dates, "Retry-After": "Mon, 31 Dec 1990 00:00:00 GMT"}), chat("now"))
+    assert connect().complete(ASKED).seconds < 0.5, "a date that has passed asks for no pause"
+
+
+@pytest.mark.parametrize("asked", ["soon", "", "nan", "-5", "Tue, 99 Foo 2030", "1e999"])
+def test_a_pause_that_makes_no_sense_is_none(loopback: Loopback, connect: Connect, asked: str) -> None:
+    loopback.play(error(503, "later", {"Retry-After": asked}), chat("now"))
+    assert connect().complete(ASKED).seconds < 1.5
+
+
+def test_waiting_ends_when_the_run_is_being_stopped(loopback: Loopback, connect: Connect) -> None:
+    stopping = threading.Event()
+    loopback.answer = lambda call: error(429, "later", {"Retry-After": "60"})
+    threading.Timer(0.3, stopping.set).start()
+    started = time.monotonic()
+    with pytest.raises(RunStopped):
+        connect(patience=600.0, stopping=stopping).complete(ASKED)
+    assert time.monotonic() - started < 5.0
+
+
 @pytest.mark.parametrize(
     ("status", "kind"),
-    [(429, "rate_limit"), (500, "server"), (502, "server"), (503, "server"), (408, "timeout")],
+    [(500, "server"), (502, "server"), (503, "server"), (409, "server"), (408, "timeout")],
 )
 def test_a_lasting_fault_is_an_error_after_the_retries(
     loopback: Loopback, connect: Connect, status: int, kind: str

@@ -164,7 +164,7 @@ def test_sixty_four_threads_share_one_client_and_all_their_calls_run_at_once(
         return chat(call.body["messages"][0]["content"])
 
     loopback.answer = echo
-    model = connect(timeout=30.0)
+    model = connect(timeout=30.0, max_connections=64)
     with ThreadPoolExecutor(64) as pool:
         texts = list(pool.map(lambda number: model.complete(asked(f"say {number}")).text, range(128)))
     assert texts == [f"say {number}" for number in range(128)]
