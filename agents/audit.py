@@ -146,7 +146,7 @@ def _words(text: str) -> str:
 
 
 def _cites(text: str, trajectory: Trajectory, names: _Names) -> bool:
-    steps = [int(number) for pair in _STEPS.findall(text) for number in pair if number]
+    steps = [_count(number) for pair in _STEPS.findall(text) for number in pair if number]
     if names.invented(text) or any(not 1 <= number <= len(trajectory.steps) for number in steps):
         return False
     return bool(steps) or names.occur(text)
@@ -162,7 +162,7 @@ def _instructs(sentence: str, names: _Names, verbs: Sequence[str]) -> bool:
 
 def _possible(text: str, max_steps: int | None, verbs: Sequence[str]) -> bool:
     lower = text.lower()
-    amounts = [_TENS.get(amount) or int(amount) for amount in _AMOUNT.findall(lower)]
+    amounts = [_TENS.get(amount) or _count(amount) for amount in _AMOUNT.findall(lower)]
     if _ENDLESS.search(lower) or (max_steps is not None and any(amount > max_steps for amount in amounts)):
         return False
     known = tuple(_words(verb) for verb in (*verbs, GIVE_UP, "think"))
@@ -186,7 +186,8 @@ def _knows(text: str, trial: int, noted: bool) -> bool:
 
 
 def _count(word: str) -> int:
-    return _COUNTS.get(word) or int(word)
+    # Nine digits are more than any limit, and Python refuses to read some thousand.
+    return _COUNTS.get(word) or int(word[:9])
 
 
 def _repeats(text: str, earlier: str) -> bool:

@@ -6,8 +6,7 @@ task nothing but its own reflections applies everything at once, because no othe
 A cross-task memory works in rounds, so that it is the same whoever is faster: round t is trial t of every task of the
 arm. During a round it shows what stood there when the round began, and lays aside what the chains hand in; `commit`,
 called when every chain of the arm has played its trial, applies that in the order of task ids and, of one task, in the
-order in which its chain handed it in. Chains of one arm may therefore run in any number of threads; only the barrier
-between two rounds is needed.
+order in which its chain handed it in. Chains of one arm may run in any number of threads, if rounds do not overlap.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ import itertools
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.errors import UsageError, unknown
@@ -30,6 +29,7 @@ T = TypeVar("T")
 
 Scope = Literal["task", "arm"]
 Evict = Literal["age", "usefulness"]
+Count = Annotated[int, Field(ge=0, le=10**9)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +129,11 @@ class Reflection:
     id: str
     task: str
     about: str
-    trial: int
+    trial: Count
     text: str
     error_class: str = ""
-    shown: int = 0
-    helped: int = 0
+    shown: Count = 0
+    helped: Count = 0
     evicted: bool = False
 
 

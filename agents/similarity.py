@@ -171,6 +171,7 @@ class Endpoint:
             RunStopped: no usable answer, after the client's own retries.
         """
         with open_client(self._url, self._key or openai.NO_KEY, self._options) as client:
+            client = client.with_options(max_retries=self._options.max_retries)
             batches = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
             return [vector for batch in batches for vector in self._ask(client, batch)]
 

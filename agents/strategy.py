@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
-from reflex_bench.agents.memory import Evict, Inbox, Shown, Use, free_id, read_rows
+from reflex_bench.agents.memory import Count, Evict, Inbox, Shown, Use, free_id, read_rows
 from reflex_bench.agents.similarity import Similarity, TfIdf, best
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.errors import unknown
@@ -35,8 +35,8 @@ class Source:
     """A reflection that a lesson comes from: the n-th on its task, in its own words."""
 
     task: str
-    number: int
-    trial: int
+    number: Count
+    trial: Count
     text: str
     error_class: str = ""
 
@@ -61,10 +61,10 @@ class Lesson:
     id: str
     text: str
     state: State = "shown"
-    confidence: float = CONFIDENCE
-    age: int = 0
-    shown: int = 0
-    helped: int = 0
+    confidence: Annotated[float, Field(ge=0, le=1)] = CONFIDENCE
+    age: Count = 0
+    shown: Count = 0
+    helped: Count = 0
     sources: list[Source] = field(default_factory=list)
 
 

@@ -98,23 +98,31 @@ def print_tables(run: Path, quiet: bool) -> None:
 def list_runs(results: Results = None) -> None:
     """List the runs, newest last."""
     from reflex_bench.cli.places import results_root
+    from reflex_bench.harness.errors import UsageError
+    from reflex_bench.harness.frame import read_info
     from reflex_bench.harness.render import plain
-    from reflex_bench.harness.store import read_manifest
 
     found = runs(results)
     if not found:
         print(f"no runs in {results_root(results)}; `reflex bench alfworld` makes one")
         return
-    lines = [("run", "status", "tasks", "arms", "models", "split")]
+    lines: list[tuple[str, ...]] = [("run", "status", "tasks", "arms", "models", "split")]
     for path in found:
-        info = read_manifest(path)
+        try:
+            info = read_info(path)
+        except UsageError:
+            # One damaged run must not hide the others; every other command says what is wrong with it.
+            lines.append((plain(path.name), "not readable", "", "", "", ""))
+            continue
         split, arms = info["split"], info["arms"]
-        models = sorted({str(arm["model"]) for arm in arms.values()})
-        size, where = f"{split['tasks']} × {info['trials']}", f"{info['environment']['name']} {split['name']}"
-        lines.append((path.name, info["status"], size, ", ".join(arms), ", ".join(models), where))
+        models = sorted({str(arm.get("model")) for arm in arms.values()})
+        size = f"{split['tasks']} × {info['trials']}"
+        where = f"{info.get('environment', {}).get('name')} {split.get('name')}"
+        told = (path.name, str(info.get("status")), size, ", ".join(arms), ", ".join(models), where)
+        lines.append(tuple(map(plain, told)))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for cells in lines:
-        print(plain("  ".join(map(str.ljust, cells, widths)).rstrip()))
+        print("  ".join(map(str.ljust, cells, widths)).rstrip())
 
 
 def show(
@@ -128,12 +136,13 @@ def show(
     from rich.console import Console
     from rich.text import Text
 
+    from reflex_bench.harness.render import plain
     from reflex_bench.harness.show import as_lines, trials_of
 
     console = Console()
     shown: dict[str, str] = {}
     for row in trials_of(run_path(run, results), task, arm, trial):
-        title = f"{row['arm']} · trial {row['trial']}"
+        title = plain(f"{row['arm']} · trial {row['trial']}")
         if row["attempt"] in shown:
             console.print(Text(f"{title}: the same experiment as {shown[row['attempt']]}\n", style="dim"))
             continue

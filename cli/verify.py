@@ -23,6 +23,7 @@ def verify(
     """Replay every trajectory's actions through the official ALFWorld engine and report the first difference."""
     from tqdm import tqdm
 
+    from reflex_bench.harness.render import plain
     from reflex_bench.harness.verify import verify as verify_run
 
     with tqdm(unit="trial", disable=not sys.stderr.isatty(), leave=False) as bar:
@@ -33,7 +34,7 @@ def verify(
 
         found = verify_run(run_path(run, results), sample, told)
     for trial, difference in found.differences:
-        print(f"{trial}: {difference}")
+        print(plain(f"{trial}: {difference}"))
     same = "identical" if not found.differences else f"{len(found.differences)} not identical"
     print(f"{found.attempts} trajectories, {found.steps:,} steps, {same}")
     return 1 if found.differences else 0

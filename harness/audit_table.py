@@ -11,10 +11,10 @@ from reflex_bench.agents.audit import RULES
 from reflex_bench.agents.revising import SCHEMA
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import Run
-from reflex_bench.harness.journal import read_lines
 from reflex_bench.harness.render import Cell, Grid, Table
 from reflex_bench.harness.statistics import wilson
 from reflex_bench.harness.tables import percent
+from reflex_bench.harness.trials import checked_lines
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -84,15 +84,19 @@ def reflections_table(run: Run) -> Table:
 def _counts(run: Run) -> dict[str, Counter[str]]:
     """What is to be told of every arm that made a reflection, in the order of the arms."""
     counts: dict[str, Counter[str]] = {arm: Counter() for arm in run.arms}
-    for row in read_lines(run.path / "trials.jsonl"):
+    file = run.path / "trials.jsonl"
+    for row in checked_lines(file):
+        attempts, failed = row.get("reflection_attempts"), row.get("reflection_audit") or []
         # An attempt that is remembered as it was took no reply, and is no reflection.
-        if not row.get("reflection_kind") or not row.get("reflection_attempts"):
+        if not row.get("reflection_kind") or not attempts:
             continue
+        if not isinstance(attempts, int) or not isinstance(failed, list) or {*map(type, failed)} - {str}:
+            raise UsageError(f"{file}: 'reflection_attempts' counts replies, 'reflection_audit' lists rules")
         count = counts[row["arm"]]
         count["reflections"] += 1
-        count["asked_again"] += row["reflection_attempts"] > 1
+        count["asked_again"] += attempts > 1
         count["kept"] += bool(row.get("reflection_kept"))
-        count.update(row.get("reflection_audit") or ())
+        count.update(failed)
         count[f"class {row.get('error_class') or 'unknown'}"] += 1
     return {arm: count for arm, count in counts.items() if count["reflections"]}
 

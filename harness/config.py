@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.harness.explaining import explain
+from reflex_bench.harness.sources import read_source
 
 Temperature = Annotated[float, Field(ge=0, le=2)]
 Positive = Annotated[int, Field(ge=1)]
@@ -202,7 +200,7 @@ def resolve(sources: Iterable[str], flags: Mapping[str, Any]) -> Config:
     """
     merged: dict[str, Any] = {}
     for source in sources:
-        merged = merge(merged, _read(source))
+        merged = merge(merged, read_source(source))
     merged = merge(merged, flags)
     merged["arms"] = _arms(merged.get("arms"))
     return checked(merged)
@@ -229,41 +227,6 @@ def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return out
 
 
-def _read(source: str) -> dict[str, Any]:
-    name, equals, value = source.partition("=")
-    if equals and not Path(source).exists():
-        try:
-            parsed: Any = yaml.safe_load(value)
-        except yaml.YAMLError:
-            raise UsageError(f"-c {source}: the value is not valid YAML") from None
-        for key in reversed(name.split(".")):
-            parsed = {key: parsed}
-        return dict(parsed)
-    path = Path(source)
-    if not path.exists():
-        path = _shipped(source)
-    try:
-        loaded = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
-        raise UsageError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from None
-    if not isinstance(loaded or {}, dict):
-        raise UsageError(f"{path}: a configuration is a mapping of keys, not a {type(loaded).__name__}")
-    return loaded or {}
-
-
-def _shipped(name: str) -> Path:
-    """A configuration of the package by its bare name, e.g. `paper` or `profiles/paper`."""
-    folder = Path(str(files("reflex_bench.configs")))
-    known = {str(path.relative_to(folder).with_suffix("")): path for path in sorted(folder.rglob("*.yaml"))}
-    by_name = {**{path.stem: path for path in known.values()}, **known}
-    wanted = name.removesuffix(".yaml")
-    if wanted in by_name:
-        return by_name[wanted]
-    if name.endswith((".yaml", ".yml")) or "/" in name:
-        raise UsageError(f"no such configuration file: {name}; shipped with the package: {', '.join(known)}")
-    raise unknown("configuration (a YAML file, a shipped name, or key=value)", name, by_name)
-
-
 def _arms(raw: Any) -> dict[str, Any]:
     """Arms as a mapping: a list of names, or names with what is special about each, on top of the presets."""
     if raw is None:
@@ -280,6 +243,8 @@ def _arms(raw: Any) -> dict[str, Any]:
             raise UsageError(f"arms: {name!r} is no arm name; letters, digits, '-', '_' and '.' are")
         if special is None and name not in ARM_PRESETS:
             raise unknown("arm", name, ARM_PRESETS)
+        if not isinstance(special or {}, Mapping):
+            raise UsageError(f"arms.{name}: a mapping of settings is wanted, not {str(special)[:100]!r}")
         preset = ARM_PRESETS[name].model_dump() if name in ARM_PRESETS else {}
         arms[name] = merge(preset, special or {})
     return arms

@@ -23,7 +23,7 @@ from pathlib import Path
 from reflex_bench.harness.errors import UsageError
 
 _TRIAL = re.compile(
-    r"^#+\nBEGIN TRIAL (\d+)\nTrial summary: Correct: (\d+), Incorrect: (\d+)(?:, Halted: (\d+))?\n#+$",
+    r"^#+\nBEGIN TRIAL (\d{1,6})\nTrial summary: Correct: (\d{1,9}), Incorrect: (\d{1,9})(?:, Halted: (\d{1,9}))?\n#+$",
     re.MULTILINE,
 )
 _SECTION = re.compile(r"^-+ ?BEGIN (CORRECT|INCORRECT|HALTED) AGENTS ?-+$", re.MULTILINE)
@@ -91,7 +91,10 @@ def read_log(file: Path) -> tuple[LoggedTrial, ...]:
     Raises:
         UsageError: it is not one of these files, or a record in it cannot be read.
     """
-    text = file.read_text(encoding="utf-8").replace("\r\n", "\n")
+    try:
+        text = file.read_text(encoding="utf-8").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {file}: {getattr(error, 'strerror', None) or error}") from None
     before, *parts = _TRIAL.split(text)
     if not parts or before.strip():
         raise UsageError(
@@ -106,6 +109,8 @@ def read_log(file: Path) -> tuple[LoggedTrial, ...]:
             records.setdefault(record.question, record)
         printed = {"CORRECT": int(correct), "INCORRECT": int(incorrect), "HALTED": int(halted or 0)}
         trials.append(LoggedTrial(int(number), printed, records))
+    if not any(trial.records for trial in trials):
+        raise UsageError(f"{file}: none of its trials lists an agent")
     if [trial.number for trial in trials] != sorted({trial.number for trial in trials}):
         raise UsageError(f"{file}: its trials are not in order")
     return tuple(trials)

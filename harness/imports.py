@@ -131,7 +131,7 @@ def write_import(
 def _was_imported(path: Path) -> bool:
     try:
         return "imported" in json.loads((path / "run.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError, RecursionError):
         return False
 
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,11 +9,9 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from reflex_bench.harness.errors import RunStopped, UsageError
+from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.lines import AppendFile, Syncer, read_lines
 from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Reply, ToolCall, Usage
-
-as_line = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-"""A value as JSON on one line."""
 
 
 def flat(record: Any) -> dict[str, Any]:
@@ -73,85 +68,6 @@ class Taken:
             )
 
 
-class AppendFile:
-    """A file of lines that survives being killed: each line is written whole, and synced before `append` returns.
-
-    Threads that wait for a sync share one (group commit), so that many callers cost few syncs.
-
-    Args:
-        path: made if it is not there; a torn last line is cut off.
-        durable: False leaves syncing to the system, for lines that cost nothing to make again.
-    """
-
-    def __init__(self, path: Path, durable: bool = True) -> None:
-        cut_torn_line(path)
-        self._path = path
-        self._file = open(path, "ab", buffering=0)  # noqa: SIM115 - lives as long as the run
-        self._size = self._file.seek(0, os.SEEK_END)
-        self._durable = durable
-        self._write_lock, self._sync_lock = threading.Lock(), threading.Lock()
-        self._written = self._synced = 0
-
-    def append(self, row: Any) -> None:
-        """Writes one row as a JSON line.
-
-        Raises:
-            RunStopped: the disk is full, or does not take it for another reason; nothing of the line is left.
-        """
-        line = (as_line(row) + "\n").encode("utf-8", "surrogatepass")
-        with self._write_lock:
-            self._write_whole(line)
-            self._written += 1
-            mine = self._written
-        if self._durable:
-            with self._sync_lock:
-                if self._synced < mine:
-                    upto = self._written
-                    try:
-                        os.fsync(self._file.fileno())
-                    except OSError as error:
-                        raise self._unwritable(error) from None
-                    self._synced = upto
-
-    def _write_whole(self, line: bytes) -> None:
-        try:
-            if self._file.write(line) == len(line):
-                self._size += len(line)
-                return
-            raise OSError("the disk took only a part of a line")
-        except OSError as error:
-            with contextlib.suppress(OSError):
-                self._file.truncate(self._size)
-            raise self._unwritable(error) from None
-
-    def _unwritable(self, error: OSError) -> RunStopped:
-        return RunStopped(f"cannot write {self._path}: {error.strerror or error}")
-
-    def close(self) -> None:
-        """Closes the file; nothing is pending."""
-        self._file.close()
-
-
-def cut_torn_line(path: Path) -> None:
-    """Cuts off what follows the last line end: the mark of a process that was killed while writing."""
-    if not path.exists():
-        return
-    with open(path, "rb+") as file:
-        end = file.seek(0, os.SEEK_END)
-        position = end
-        while position > 0:
-            start = max(0, position - 65536)
-            file.seek(start)
-            block = file.read(position - start)
-            newline = block.rfind(b"\n")
-            if newline >= 0:
-                position = start + newline + 1
-                break
-            position = start
-        if position != end:
-            file.truncate(position)
-
-
 class Journal:
     """`calls.jsonl` of one run.
 
@@ -160,15 +76,25 @@ class Journal:
 
     Args:
         path: the file.
-        durable: see `AppendFile`.
+        syncer: see `AppendFile`.
         tasks: the tasks whose recorded replies may be asked for again; None for a run that has just begun.
     """
 
-    def __init__(self, path: Path, durable: bool, tasks: Collection[str] | None = None) -> None:
-        self._file = AppendFile(path, durable)
+    def __init__(
+        self, path: Path, syncer: Syncer | None = None, tasks: Collection[str] | None = None
+    ) -> None:
+        self._file = AppendFile(path, syncer)
         self._guard = threading.Lock()
         self.taken = Taken()
-        self._recorded = dict(self._read(path, tasks)) if tasks else {}
+        try:
+            self._recorded = dict(self._read(path, tasks)) if tasks else {}
+        except (UsageError, LookupError, TypeError, AttributeError, ValueError) as error:
+            self._file.close()
+            if isinstance(error, UsageError):
+                raise
+            raise UsageError(
+                f"{path}: a line is no model call; restore the file or remove the line"
+            ) from None
 
     def reply(self, call: Call, request: str, characters: int, ask: Callable[[], Reply]) -> Reply:
         """The recorded reply to this very call, or a new one, written down before it is returned.
@@ -222,22 +148,3 @@ def recorded_reply(row: dict[str, Any]) -> Reply:
     calls = tuple(ToolCall(**native) for native in said.pop("calls", ()))
     usage, retries = Usage(**row["usage"]), row.get("retries", 0)
     return Reply(usage=usage, cost=row["cost"], seconds=row["seconds"], calls=calls, retries=retries, **said)
-
-
-def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a JSONL file, one by one; a torn last line is not one.
-
-    Raises:
-        UsageError: a line other than a torn last one is no JSON: the file was changed by other hands.
-    """
-    if not path.exists():
-        return
-    with open(path, encoding="utf-8", errors="surrogatepass") as file:
-        for number, line in enumerate(file, 1):
-            if line.endswith("\n"):
-                try:
-                    yield json.loads(line)
-                except ValueError:
-                    raise UsageError(
-                        f"{path}, line {number}: not a JSON line; restore the file or remove the line"
-                    ) from None

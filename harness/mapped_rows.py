@@ -19,6 +19,7 @@ from reflex_bench.harness.imports import (
     imported_row,
     write_import,
 )
+from reflex_bench.harness.trials import MOST_TRIALS
 
 FIELDS = ("task", "success", "trial", "arm", "type")
 _COMPARISON = re.compile(r"(.+?)(>=|==|>)(-?\d+(?:\.\d+)?)")
@@ -125,7 +126,9 @@ def _lines(file: Path, mapping: Mapping[str, str]) -> Iterator[Mapped]:
         where = f"{file}, line {number}"
         try:
             row = json.loads(line)
-        except ValueError:
+            # Half a surrogate pair is legal in JSON, but no file takes it.
+            row = json.loads(json.dumps(row, ensure_ascii=False).encode("utf-8", "replace"))
+        except (ValueError, RecursionError):
             raise UsageError(f"{where}: not JSON; one object a line is wanted") from None
         yield _mapped(row, mapping, number, where, file.stem)
 
@@ -133,8 +136,9 @@ def _lines(file: Path, mapping: Mapping[str, str]) -> Iterator[Mapped]:
 def _mapped(row: Any, mapping: Mapping[str, str], number: int, where: str, stem: str) -> Mapped:
     task = _found(row, mapping["task"], where)
     trial = _found(row, mapping["trial"], where) if "trial" in mapping else 1
-    if type(trial) is not int:
-        raise UsageError(f"{where}: {mapping['trial']!r} must be a whole number, not {trial!r}")
+    if type(trial) is not int or trial > MOST_TRIALS:
+        most = f" up to {MOST_TRIALS}" if type(trial) is int else ""
+        raise UsageError(f"{where}: {mapping['trial']!r} must be a whole number{most}, not {_brief(trial)}")
     arm = str(_found(row, mapping["arm"], where)) if "arm" in mapping else stem
     kind = _found(row, mapping["type"], where) if "type" in mapping else None
     return Mapped(
@@ -153,10 +157,14 @@ def _found(row: Any, path: str, where: str) -> Any:
     value = row
     for name in path.split("."):
         if not isinstance(value, dict) or name not in value:
-            keys = ", ".join(list(value)[:8]) if isinstance(value, dict) else repr(value)
+            keys = ", ".join(list(value)[:8]) if isinstance(value, dict) else _brief(value)
             raise UsageError(f"{where}: no {path!r} ({name!r} is not among: {keys})")
         value = value[name]
     return value
+
+
+def _brief(value: Any) -> str:
+    return f"a {type(value).__name__}" if isinstance(value, dict | list) else repr(value)[:100]
 
 
 def _verdict(row: Any, path: str, where: str) -> bool | None:
@@ -166,11 +174,11 @@ def _verdict(row: Any, path: str, where: str) -> bool | None:
         return None
     if comparison:
         if isinstance(value, bool) or not isinstance(value, int | float):
-            raise UsageError(f"{where}: {comparison[1]!r} must be a number, not {value!r}")
+            raise UsageError(f"{where}: {comparison[1]!r} must be a number, not {_brief(value)}")
         return _OPERATORS[comparison[2]](value, float(comparison[3]))
     if value not in (0, 1) or not isinstance(value, int | float):
         raise UsageError(
-            f"{where}: {path!r} must be true, false, 0, 1 or null, not {value!r}; a score needs a limit, as in "
+            f"{where}: {path!r} must be true, false, 0, 1 or null, not {_brief(value)}; a score needs a limit, as in "
             f"success={path}>=1"
         )
     return bool(value)

@@ -134,6 +134,8 @@ def _states(file: Path) -> dict[str, _State]:
 
     try:
         games = TypeAdapter(list[Game]).validate_json(file.read_bytes())
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the file"
@@ -141,6 +143,8 @@ def _states(file: Path) -> dict[str, _State]:
             f"{file}: not a result file of the Reflexion authors: {place}: {first['msg']}"
         ) from None
     states = {game.name: _State(game.is_success, tuple(game.memory)) for game in games}
+    if not games:
+        raise UsageError(f"{file}: holds no game")
     if len(states) != len(games):
         raise UsageError(f"{file}: a game is there twice")
     return states

@@ -10,9 +10,10 @@ from typing import Any
 from reflex_bench.agents.memory import Memory, build
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.journal import read_lines
+from reflex_bench.harness.lines import read_lines
 from reflex_bench.harness.plan import Arm, Plan
 from reflex_bench.harness.store import write_lines, write_text
+from reflex_bench.harness.trials import lines_of
 
 FOLDER = "memory"
 
@@ -26,7 +27,7 @@ def begin(plan: Plan, arm: Arm, run: Path) -> Memory:
     """An arm's memory as its run begins: empty, or what another run carried to it."""
     memory = _empty(plan, arm)
     if plan.config.memory_from and remembers(arm):
-        memory.load(read_lines(_carried(run, arm.name)))
+        load(memory, _carried(run, arm.name))
     return memory
 
 
@@ -41,9 +42,22 @@ def carry(plan: Plan) -> dict[str, str]:
         file = Path(origin or "") / FOLDER / f"{arm.name}.jsonl"
         if not file.exists():
             raise UsageError(f"--memory-from: {origin} has no memory of an arm {arm.name!r}")
-        _empty(plan, arm).load(read_lines(file))
-        found[arm.name] = file.read_text(encoding="utf-8")
+        load(_empty(plan, arm), file)
+        found[arm.name] = file.read_text(encoding="utf-8", errors="surrogatepass")
     return found
+
+
+def load(memory: Memory, file: Path) -> None:
+    """Fills an empty memory from a file that another left behind.
+
+    Raises:
+        UsageError: a line is damaged, or is no row of this kind of memory.
+    """
+    rows = [row for _, row in lines_of(file)]
+    try:
+        memory.load(rows)
+    except UsageError as error:
+        raise UsageError(f"{file}: {error}") from None
 
 
 def unpack(carried: Mapping[str, str], run: Path) -> None:

@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from reflex_bench.harness.errors import unknown
 
@@ -17,29 +17,19 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-# Terminal control sequences (CSI, OSC and the other string sequences, two-character escapes), the control
-# characters left over, and the marks that reorder or hide text. Names come from files that others wrote.
+# CSI, OSC and other control sequences, control characters, marks that reorder or hide text, half surrogate pairs.
 _CONTROLS = re.compile(
     r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|\x1b[@-_]?"
-    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]",
+    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]"
+    r"|[\U000e0000-\U000e007f]",
     re.DOTALL,
 )
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "–": "--",
-    "—": "---",
-    "≥": r"$\geq$",
-    "≤": r"$\leq$",
-    "×": r"$\times$",
-    "−": "$-$",
-    "…": r"\ldots{}",
-    "·": r"$\cdot$",
-} | {mark: "\\" + mark for mark in "&%$#_{}"}
+_COMMANDS = (
+    r"\textbackslash{} \textasciitilde{} \textasciicircum{} \textless{} \textgreater{} \textbar{} -- --- "
+    r"$\geq$ $\leq$ $\times$ $-$ \ldots{} $\cdot$"
+)
+_LATEX = {mark: "\\" + mark for mark in "&%$#_{}"}
+_LATEX |= zip("\\~^<>|–—≥≤×−…·", _COMMANDS.split(), strict=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +101,7 @@ def render(table: Table, format: str = "terminal", width: int | None = None, col
     writers: dict[str, Callable[[], str]] = {
         "terminal": lambda: _terminal(table, width, color),
         "markdown": lambda: _markdown(table),
-        "csv": lambda: table.frame.to_csv(index=False, float_format="%.6g", lineterminator="\n"),
+        "csv": lambda: _csv(table.frame),
         "latex": lambda: _latex(table),
         "html": lambda: _html(table),
     }
@@ -238,7 +228,18 @@ def _md_cell(cell: Cell) -> str:
 
 
 def _md(text: str) -> str:
-    return re.sub(r"([\\`*<|]|\](?=\())", r"\\\1", plain(text))
+    # A bracket before `(` would end a link, one before `:` a definition that vanishes from the page.
+    return re.sub(r"([\\`*<|]|\](?=[(:]))", r"\\\1", plain(text))
+
+
+def _csv(frame: pd.DataFrame) -> str:
+    tidy = frame.apply(lambda column: column if column.dtype.kind in "biuf" else column.map(_field))
+    return str(tidy.rename(columns=_field).to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+
+
+def _field(value: Any) -> Any:
+    """A value for CSV; a text that a spreadsheet would take for a formula stands behind an apostrophe."""
+    return re.sub(r"^(?=[=+@-])", "'", plain(value)) if isinstance(value, str) else value
 
 
 def _latex(table: Table) -> str:
@@ -265,13 +266,13 @@ def _latex_list(lines: tuple[str, ...]) -> list[str]:
 
 def _tex_cell(cell: Cell) -> str:
     text = rf"\textbf{{{_tex(cell.text)}}}" if cell.strong else _tex(cell.text)
-    # A bracket that opens a row would be read as the argument of the `\\` before it.
     return rf"{text} {{\scriptsize {_tex(cell.aside)}}}" if cell.aside else text
 
 
 def _tex(text: str) -> str:
+    # A bracket or a star that opens a row would be read as the argument of the `\\` before it.
     escaped = "".join(_LATEX.get(mark, mark) for mark in plain(text))
-    return "{" + escaped + "}" if escaped.startswith("[") else escaped
+    return "{" + escaped + "}" if escaped.startswith(("[", "*")) else escaped
 
 
 def _html(table: Table) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.journal import read_lines
+from reflex_bench.harness.frame import read_info
 from reflex_bench.harness.plan import fingerprint
 from reflex_bench.harness.rows import brief
-from reflex_bench.harness.store import read_manifest, write_json, write_lines
+from reflex_bench.harness.store import write_json, write_lines
+from reflex_bench.harness.trials import checked_lines, recorded
 
 
 def rescore(run: Path, success: str) -> Path:
@@ -28,22 +31,26 @@ def rescore(run: Path, success: str) -> Path:
     """
     from reflex_bench.envs.hotpotqa.scoring import success_rule
 
-    manifest = read_manifest(run)
-    if manifest["environment"]["name"] != "hotpotqa":
+    manifest = read_info(run)
+    if manifest.get("environment", {}).get("name") != "hotpotqa":
         raise UsageError(f"{run}: only HotPotQA's answers can be scored again; a game is won or not")
     rule = success_rule(success)
     target = run.parent / f"{run.name}-{''.join(mark if mark.isalnum() else '-' for mark in rule.name)}"
     if target.exists():
         raise UsageError(f"{target}: is there already")
     index: list[dict[str, Any]] = []
-    seconds = {_key(row): row.get("seconds") for row in read_lines(run / "trials.jsonl")}
+    seconds = {_key(row): row.get("seconds") for row in checked_lines(run / "trials.jsonl")}
     by_trial = sorted((run / "trajectories").glob("*.jsonl"), key=_trial_of)
     ended: set[tuple[str, str]] = set()
-    for path in by_trial:
-        rows = list(_rescored(path, rule, ended))
-        if rows:
-            write_lines(target / "trajectories" / path.name, rows)
-        index += [{**brief(row), "seconds": seconds.get(_key(row))} for row in rows]
+    try:
+        for path in by_trial:
+            rows = list(_rescored(path, rule, ended))
+            if rows:
+                write_lines(target / "trajectories" / path.name, rows)
+            index += [{**brief(row), "seconds": seconds.get(_key(row))} for row in rows]
+    except UsageError:
+        shutil.rmtree(target, ignore_errors=True)
+        raise
     write_lines(target / "trials.jsonl", sorted(index, key=_key))
     write_json(target / "run.json", _described(manifest, target.name, rule.name))
     return target
@@ -54,17 +61,21 @@ def _key(row: Mapping[str, Any]) -> tuple[str, str, int]:
 
 
 def _trial_of(path: Path) -> int:
-    return int(path.stem.rpartition("-")[2])
+    """The number in a name such as `react.trial-2.jsonl`; 0 where there is none."""
+    number = re.search(r"-(\d{1,9})$", path.stem)
+    return int(number[1]) if number else 0
 
 
 def _rescored(path: Path, rule: Any, ended: set[tuple[str, str]]) -> Iterator[dict[str, Any]]:
-    for row in read_lines(path):
+    for row in recorded(path):
         chain = (row["arm"], row["task"])
         if chain in ended:
             continue
         if row["outcome"] != "error":
-            answer = row["result"]["answer"]
-            won = answer is not None and rule.holds(answer, row["result"]["gold_answer"])
+            answer, gold = row["result"].get("answer"), row["result"].get("gold_answer")
+            if not isinstance(answer, str | None) or not isinstance(gold, str):
+                raise UsageError(f"{path}: a trial of {row['task']} without an answer and a gold answer")
+            won = answer is not None and rule.holds(answer, gold)
             if won:
                 row["outcome"] = "success"
                 ended.add(chain)
@@ -77,11 +88,12 @@ def _rescored(path: Path, rule: Any, ended: set[tuple[str, str]]) -> Iterator[di
 def _described(manifest: Mapping[str, Any], run_id: str, rule: str) -> dict[str, Any]:
     arms = {}
     for name, settings in manifest["arms"].items():
-        changed = {**settings, "environment": {**settings["environment"], "success": rule}}
-        changed.pop("settings_hash")
+        own = settings.get("environment")
+        changed = {**settings, "environment": {**(own if isinstance(own, dict) else {}), "success": rule}}
+        changed.pop("settings_hash", None)
         arms[name] = {**changed, "settings_hash": fingerprint(changed)}
     environment = manifest["environment"]
-    settings = {**environment["settings"], "success": rule}
+    settings = {**(environment.get("settings") or {}), "success": rule}
     return {
         **manifest,
         "run_id": run_id,

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from reflex_bench.harness.errors import UsageError, unknown
-from reflex_bench.harness.journal import read_lines
+from reflex_bench.harness.frame import read_info
 from reflex_bench.harness.render import plain
-from reflex_bench.harness.store import read_manifest
+from reflex_bench.harness.trials import checked_lines, recorded
 
 
 def trials_of(run: Path, task: str | None, arm: str | None, trial: int | None) -> list[dict[str, Any]]:
@@ -25,10 +25,10 @@ def trials_of(run: Path, task: str | None, arm: str | None, trial: int | None) -
     Raises:
         UsageError: no such task, arm or trial was recorded.
     """
-    manifest = read_manifest(run)
-    if arm is not None and arm not in manifest["arms"]:
-        raise unknown("arm", arm, manifest["arms"])
-    index = [row for row in read_lines(run / "trials.jsonl") if arm in (None, row["arm"])]
+    arms = read_info(run)["arms"]
+    if arm is not None and arm not in arms:
+        raise unknown("arm", arm, arms)
+    index = [row for row in checked_lines(run / "trials.jsonl") if arm in (None, row["arm"])]
     if not index:
         raise UsageError(f"{run}: no trial has been recorded yet")
     wanted = _task(index, task) if task else _telling_task(index)
@@ -51,30 +51,32 @@ def _task(index: list[dict[str, Any]], name: str) -> str:
 
 
 def _telling_task(index: list[dict[str, Any]]) -> str:
-    learned = (row["task"] for row in index if row["success"] and row["memory_shown"])
+    learned = (row["task"] for row in index if row["success"] and row.get("memory_shown"))
     return str(next(learned, index[0]["task"]))
 
 
 def _whole(run: Path, row: Mapping[str, Any]) -> dict[str, Any]:
-    path = run / "trajectories" / f"{row['arm']}.trial-{row['trial']}.jsonl"
-    for line in read_lines(path):
-        if line["task"] == row["task"]:
-            return line
-    raise UsageError(f"{path}: has no line for {row['task']}, though trials.jsonl has")
+    folder, name = run / "trajectories", f"{row['arm']}.trial-{row['trial']}.jsonl"
+    # What stands in a file never becomes a path; it only picks one of those that are there.
+    for path in (path for path in folder.glob("*.jsonl") if path.name == name):
+        for line in recorded(path):
+            if line["task"] == row["task"]:
+                return line
+    raise UsageError(f"{folder}: has no line for {row['task']} in {name}, though trials.jsonl has")
 
 
 def as_lines(row: Mapping[str, Any], width: int) -> Iterator[tuple[str, str]]:
-    """One trial as (style, line) pairs; the styles are rich's.
+    """One trial as (style, line) pairs, without anything that steers a terminal; the styles are rich's.
 
     Args:
         row: a line of a trajectory file.
         width: columns.
     """
-    yield "bold", f"{row['arm']} · trial {row['trial']} · {row['task']}"
+    yield "bold", plain(f"{row['arm']} · trial {row['trial']} · {row['task']}")
     for text in row["memory"]:
         yield from _wrapped("magenta", "remembers  ", text, width)
     if row["outcome"] == "error":
-        yield from _wrapped("red", "error      ", row["error"], width)
+        yield from _wrapped("red", "error      ", row["error"] or "", width)
         return
     yield from _wrapped("", "           ", row["opening"], width)
     for step in row["trajectory"]:
@@ -90,7 +92,7 @@ def as_lines(row: Mapping[str, Any], width: int) -> Iterator[tuple[str, str]]:
             yield from _wrapped("" if step["valid"] else "yellow", "    sees   ", step["observation"], width)
     style = "bold green" if row["success"] else "bold red"
     after = "" if row["steps"] is None else f" after {row['steps']} steps"
-    yield style, f"=> {row['outcome']}{after}"
+    yield style, plain(f"=> {row['outcome']}{after}")
     if row.get("remark"):
         yield from _wrapped("yellow", "stopped    ", row["remark"], width)
     verdict = row.get("verdict") or {}
@@ -100,8 +102,8 @@ def as_lines(row: Mapping[str, Any], width: int) -> Iterator[tuple[str, str]]:
     if row["reflection"]:
         yield from _wrapped("magenta", "reflects   ", row["reflection"], width)
         if row.get("reflection_audit"):
-            kept = "kept" if row["reflection_kept"] else "kept out of the memory"
-            yield "yellow", f"           audit: {', '.join(row['reflection_audit'])}; {kept}"
+            kept = "kept" if row.get("reflection_kept") else "kept out of the memory"
+            yield "yellow", plain(f"           audit: {', '.join(row['reflection_audit'])}; {kept}")
 
 
 def _wrapped(style: str, label: str, text: str, width: int) -> Iterator[tuple[str, str]]:

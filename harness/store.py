@@ -23,8 +23,10 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.journal import AppendFile, Journal, as_line, cut_torn_line, read_lines
+from reflex_bench.harness.journal import Journal
+from reflex_bench.harness.lines import AppendFile, Syncer, as_line, cut_torn_line
 from reflex_bench.harness.rows import brief
+from reflex_bench.harness.trials import checked_lines, recorded
 
 SCHEMA_VERSION = 1
 
@@ -41,7 +43,12 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.manifest = read_manifest(path)
+        # Tables read what is written here, so the one module that checks it all comes later in line.
+        from reflex_bench.harness.frame import read_info
+
+        self.manifest = read_info(path)
+        if self.manifest["split"].get("task_ids") is None:
+            raise UsageError(f"{path}/run.json: names no tasks, so there is nothing to go on with")
         self._lock = FileLock(path / ".lock", timeout=0)
         try:
             self._lock.acquire()
@@ -58,12 +65,9 @@ class Store:
         self._recover()
         calls = path / "calls.jsonl"
         unfinished = self.unfinished() if calls.exists() else None
-        self.journal = Journal(calls, durable=self._durable, tasks=unfinished)
-
-    @property
-    def _durable(self) -> bool:
         # What a stand-in said costs nothing to make again; a paid reply must survive a power cut.
-        return not self.manifest["simulated"]
+        self._syncer = None if self.manifest.get("simulated") else Syncer()
+        self.journal = Journal(calls, self._syncer, unfinished)
 
     def unfinished(self) -> set[str]:
         """The ids of the tasks that some arm has not finished."""
@@ -103,14 +107,19 @@ class Store:
         """
         index = self.path / "trials.jsonl"
         cut_torn_line(index)
-        seconds = {(row["arm"], row["task"], row["trial"]): row.get("seconds") for row in read_lines(index)}
+        known = checked_lines(index)
+        seconds = {(row["arm"], row["task"], row["trial"]): row.get("seconds") for row in known}
         files = sorted((self.path / "trajectories").glob("*.jsonl"))
         rows: list[dict[str, Any]] = []
         for file in files:
             cut_torn_line(file)
-            if any(row["outcome"] == "error" for row in read_lines(file)):
-                write_lines(file, (row for row in read_lines(file) if row["outcome"] != "error"))
-            rows.extend(brief(row) for row in read_lines(file))
+            if any(row["outcome"] == "error" for row in recorded(file)):
+                write_lines(file, (row for row in recorded(file) if row["outcome"] != "error"))
+            rows.extend(brief(row) for row in recorded(file))
+        if strangers := {row["arm"] for row in rows} - self.manifest["arms"].keys():
+            raise UsageError(
+                f"{self.path}: trials of an arm {min(strangers)!r}, which run.json does not have"
+            )
         rows.sort(key=lambda row: (row["arm"], row["task"], row["trial"]))
         self._written.update((row["arm"], row["task"], row["trial"]) for row in rows)
         for row in rows:
@@ -123,7 +132,7 @@ class Store:
             write_lines(index, rows)
         unfinished = self.unfinished()
         for file in files:
-            for row in read_lines(file):
+            for row in recorded(file):
                 if row["task"] in unfinished:
                     self.resumed.setdefault(row["task"], []).append(row)
 
@@ -149,7 +158,7 @@ class Store:
     def _append(self, name: str, row: Mapping[str, Any]) -> None:
         with self._guard:
             if name not in self._files:
-                self._files[name] = AppendFile(self.path / name, durable=self._durable)
+                self._files[name] = AppendFile(self.path / name, self._syncer)
             file = self._files[name]
         file.append(row)
 
@@ -169,6 +178,8 @@ class Store:
         """Closes all files and lets other writers in."""
         self._close_files()
         self.journal.close()
+        if self._syncer is not None:
+            self._syncer.close()
         self._lock.release()
 
 
@@ -185,7 +196,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise UsageError(
             f"{path}: no run directory (it has no run.json); `reflex list` shows the runs"
         ) from None
-    except (ValueError, KeyError, TypeError, OSError):
+    except (ValueError, KeyError, TypeError, OSError, RecursionError):
         raise UsageError(f"{path}/run.json: not readable as the description of a run") from None
     if version != SCHEMA_VERSION:
         raise UsageError(f"{path}: has format {version}, this version of reflex reads {SCHEMA_VERSION}")

@@ -1,4 +1,4 @@
-"""`trials.jsonl` as a data frame: one row a trial, every line checked."""
+"""The recorded trials: the short lines as a data frame, the whole ones as they stand, every line checked."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reflex_bench.harness.errors import UsageError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+MOST_TRIALS = 10_000
+"""Of one task; a number beyond it is a mistake, and tables have a column for each."""
 
 _COUNTS = ("steps", "thoughts", "invalid_actions", "unparsed", "repairs", "calls", "memory_shown")
 _MEASURES = (
@@ -37,8 +42,7 @@ def read_trials(file: Path) -> pd.DataFrame:
     names = (*_TEXTS, "trial", "success", "reflected", *_COUNTS, *_MEASURES)
     columns: dict[str, list[Any]] = {name: [] for name in (*names, "passed")}
     mappings: dict[str, list[Mapping[str, Any]]] = {name: [] for name in _MAPPINGS}
-    for number, row in _lines(file):
-        _check_row(row, f"{file}, line {number}")
+    for row in checked_lines(file):
         for name in names:
             # A trial that ended in an error has no counts of steps: none were finished that say anything.
             columns[name].append(row.get(name, 0 if name in (*_COUNTS, "reflected") else None))
@@ -50,7 +54,7 @@ def read_trials(file: Path) -> pd.DataFrame:
             columns[f"{prefix}.{key}"] = [each.get(key) for each in mappings[name]]
     try:
         return pd.DataFrame({name: _series(name, values) for name, values in columns.items()})
-    except (ValueError, TypeError) as problem:
+    except (ValueError, TypeError, OverflowError) as problem:
         raise UsageError(f"{file}: a number is not a number: {problem}") from None
 
 
@@ -68,18 +72,39 @@ def _series(name: str, values: list[Any]) -> pd.Series[Any]:
     return pd.Series(values, dtype="object")
 
 
-def _lines(file: Path) -> Iterator[tuple[int, Any]]:
+def checked_lines(file: Path) -> Iterator[dict[str, Any]]:
+    """The lines of `trials.jsonl`.
+
+    Raises:
+        UsageError: a line is damaged or says something impossible.
+    """
+    for number, row in lines_of(file):
+        _check_row(row, f"{file}, line {number}")
+        yield row
+
+
+def lines_of(file: Path) -> Iterator[tuple[int, Any]]:
+    """Number and value of every line of a JSONL file, half surrogate pairs replaced; a torn last line is left out.
+
+    Raises:
+        UsageError: a line is not JSON, or is nested too deep to be read.
+    """
     if not file.exists():
         return
     with file.open("rb") as stream:
         for number, line in enumerate(stream, 1):
             try:
-                yield number, json.loads(line)
-            except ValueError:
+                value = json.loads(line)
+                # Only these can spell half a surrogate pair, which nothing can print, and no data frame takes.
+                if b"\\u" in line or b"\xed" in line:
+                    value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+            except (ValueError, RecursionError):
                 if line.endswith(b"\n"):
                     raise UsageError(
                         f"{file}, line {number}: not JSON; restore the line or remove it"
                     ) from None
+            else:
+                yield number, value
 
 
 def _check_row(row: Any, where: str) -> None:
@@ -87,13 +112,89 @@ def _check_row(row: Any, where: str) -> None:
         raise UsageError(f"{where}: a trial must be a JSON object")
     for name in ("arm", "task", "outcome"):
         if not isinstance(row.get(name), str):
-            raise UsageError(f"{where}: {name!r} must be a text, not {row.get(name)!r}")
+            raise UsageError(f"{where}: {name!r} must be a text, not {_shown(row.get(name))}")
     trial = row.get("trial")
     if type(trial) is not int or trial < 1:
-        raise UsageError(f"{where}: 'trial' must be a whole number from 1, not {trial!r}")
+        raise UsageError(f"{where}: 'trial' must be a whole number from 1, not {_shown(trial)}")
+    if trial > MOST_TRIALS:
+        raise UsageError(f"{where}: 'trial' must be at most {MOST_TRIALS}, not {_shown(trial)}")
+    for name in ("attempt", "task_type", "digest", "error"):
+        if not isinstance(row.get(name), str | None):
+            raise UsageError(f"{where}: {name!r} must be a text or null, not {_shown(row[name])}")
+    for name in _MAPPINGS:
+        if not isinstance(row.get(name), dict | None):
+            raise UsageError(f"{where}: {name!r} must be an object, not {_shown(row[name])}")
     outcome = row["outcome"]
     expected = None if outcome == "error" else outcome == "success"
     if "success" not in row or row["success"] is not expected:
         raise UsageError(
-            f"{where}: outcome {outcome!r} goes with success {expected}, not {row.get('success')!r}"
+            f"{where}: outcome {outcome!r} goes with success {expected}, not {_shown(row.get('success'))}"
         )
+
+
+def _shown(value: Any) -> str:
+    return f"a {type(value).__name__}" if isinstance(value, dict | list) else repr(value)[:100]
+
+
+class _Step(BaseModel):
+    model_config = ConfigDict(strict=True)
+    number: int
+    reply: str
+    thought: str
+    action: str | None
+    observation: str
+    valid: bool
+    error: str | None
+
+
+class _Verdict(BaseModel):
+    model_config = ConfigDict(strict=True)
+    success: bool
+    by: str
+    reason: str
+
+
+class _Trial(BaseModel):
+    """What every line of a trajectory file has, as far as readers need it."""
+
+    model_config = ConfigDict(strict=True)
+    arm: str
+    task: str
+    trial: Annotated[int, Field(ge=1, le=MOST_TRIALS)]
+    attempt: str
+    outcome: str
+    success: bool | None
+    passed: bool
+    memory: list[str]
+    error: str | None
+
+
+class _Played(_Trial):
+    """And what one has besides whose trial did not end in an error."""
+
+    opening: str
+    trajectory: list[_Step]
+    steps: int | None
+    result: dict[str, str | int | float | bool | None]
+    remark: str | None = None
+    verdict: _Verdict | None = None
+    reflection: str | None
+    reflection_audit: list[str] | None = None
+    reflection_kept: bool | None = None
+
+
+def recorded(file: Path) -> Iterator[dict[str, Any]]:
+    """The lines of a trajectory file.
+
+    Raises:
+        UsageError: a line is damaged or lacks what a reader needs.
+    """
+    for number, row in lines_of(file):
+        failed = isinstance(row, dict) and row.get("outcome") == "error"
+        try:
+            (_Trial if failed else _Played).model_validate(row)
+        except ValidationError as error:
+            first = error.errors()[0]
+            what = f"{'.'.join(map(str, first['loc']))}: {first['msg'].lower()}".lstrip(": ")
+            raise UsageError(f"{file}, line {number}: no recorded trial ({what})") from None
+        yield row

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from reflex_bench.agents.react import GIVE_UP
-from reflex_bench.envs.base import Environment, Task
+from reflex_bench.envs.base import Environment, Split, Task
 from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.journal import read_lines
+from reflex_bench.harness.frame import read_info
 from reflex_bench.harness.plan import open_environment
-from reflex_bench.harness.store import read_manifest, write_json
+from reflex_bench.harness.store import write_json
+from reflex_bench.harness.trials import recorded
 
 VERIFIED = "verified.json"
 """The file in a run directory that says which attempts were replayed, and what came of each."""
@@ -48,8 +49,8 @@ def verify(run: Path, sample: int | None, told: Callable[[int, int], None]) -> V
     Raises:
         UsageError: the run's environment has no official engine, its tasks have changed, or nothing is recorded.
     """
-    manifest = read_manifest(run)
-    options = manifest["config"]["environment"]
+    manifest = read_info(run)
+    options, count, seed = _configured(run, manifest)
     if options.get("name") != "alfworld":
         raise UsageError(f"{run}: only ALFWorld has an official engine to verify against")
     rows = list(_attempts(run))
@@ -59,7 +60,7 @@ def verify(run: Path, sample: int | None, told: Callable[[int, int], None]) -> V
         rows = random.Random(0).sample(rows, sample)
     official = open_environment({**options, "engine": "official"})
     try:
-        found = dict(_replays(official, manifest, rows, told))
+        found = dict(_replays(official, _split(official, manifest, count, seed), rows, told))
     finally:
         official.close()
     known = read_verified(run)
@@ -72,21 +73,43 @@ def verify(run: Path, sample: int | None, told: Callable[[int, int], None]) -> V
     return Verification(len(found), sum(result["steps"] for result in found.values()), differences)
 
 
+def _configured(run: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, Any], int | None, int]:
+    """Options of the environment, how many tasks were asked for, and the seed."""
+    config, seed = manifest.get("config"), manifest.get("seed")
+    options = config.get("environment") if isinstance(config, dict) else None
+    count = config.get("tasks") if isinstance(config, dict) else None
+    if not isinstance(options, dict) or not isinstance(count, int | None) or not isinstance(seed, int):
+        raise UsageError(
+            f"{run}: run.json does not say how it was played; only runs made here can be replayed"
+        )
+    return options, count, seed
+
+
+def _split(official: Environment, manifest: Mapping[str, Any], count: int | None, seed: int) -> Split:
+    split = official.load(count, seed)
+    if split.fingerprint != manifest["split"].get("fingerprint"):
+        raise UsageError(f"the tasks of split {manifest['split'].get('name')!r} have changed since this run")
+    return split
+
+
 def read_verified(run: Path) -> dict[str, dict[str, Any]]:
     """What `verify` noted of each attempt; empty where it never ran."""
+    path = run / VERIFIED
     try:
-        attempts: dict[str, dict[str, Any]] = json.loads((run / VERIFIED).read_text(encoding="utf-8"))[
-            "attempts"
-        ]
+        attempts: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["attempts"]
+        if all({"won", "difference"} <= found.keys() for found in attempts.values()):
+            return attempts
     except FileNotFoundError:
         return {}
-    return attempts
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass
+    raise UsageError(f"{path}: not what `reflex verify` writes; remove it and verify the run again")
 
 
 def _attempts(run: Path) -> Iterator[dict[str, Any]]:
     seen: set[str] = set()
     for path in sorted((run / "trajectories").glob("*.jsonl")):
-        for row in read_lines(path):
+        for row in recorded(path):
             if row["outcome"] != "error" and row["attempt"] not in seen:
                 seen.add(row["attempt"])
                 yield row
@@ -94,14 +117,14 @@ def _attempts(run: Path) -> Iterator[dict[str, Any]]:
 
 def _replays(
     official: Environment,
-    manifest: Mapping[str, Any],
+    split: Split,
     rows: list[dict[str, Any]],
     told: Callable[[int, int], None],
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    split = official.load(manifest["config"]["tasks"], manifest["seed"])
-    if split.fingerprint != manifest["split"]["fingerprint"]:
-        raise UsageError(f"the tasks of split {manifest['split']['name']!r} have changed since this run")
     tasks = {task.id: task for task in split.tasks}
+    strangers = sorted({row["task"] for row in rows} - tasks.keys())
+    if strangers:
+        raise UsageError(f"the trajectories name the task {strangers[0]!r}, which the run does not have")
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         replayed = pool.map(lambda row: _replay(official, tasks[row["task"]], row), rows)
         for done, (row, result) in enumerate(zip(rows, replayed, strict=True), 1):

@@ -162,12 +162,19 @@ def _calls(choice: dict[str, Any]) -> tuple[ToolCall, ...]:
     """The native tool calls of a reply; what has no name is none."""
     message = choice.get("message")
     listed = message.get("tool_calls") if isinstance(message, dict) else None
-    functions = [call.get("function") for call in listed or () if isinstance(call, dict)]
+    calls = listed if isinstance(listed, list) else ()
+    functions = [call.get("function") for call in calls if isinstance(call, dict)]
     return tuple(
-        ToolCall(_name(function["name"]), str(function.get("arguments") or ""))
+        ToolCall(_name(function["name"]), _arguments(function.get("arguments")))
         for function in functions
         if isinstance(function, dict) and isinstance(function.get("name"), str)
     )
+
+
+def _arguments(value: object) -> str:
+    """The arguments as JSON text, as which most servers send them; some send the object itself."""
+    text = value if isinstance(value, str) else json.dumps(value) if value else ""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _usage(usage: object) -> Usage:

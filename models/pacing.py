@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -40,7 +41,8 @@ class Pace:
         self._requests = Rate(options.requests_per_minute)
         self._tokens = Rate(options.tokens_per_minute)
         self._stopping = options.stopping
-        self._changed = threading.Condition()
+        self._lock = threading.Lock()
+        self._waiting: deque[threading.Event] = deque()
 
     @property
     def limit(self) -> int:
@@ -49,36 +51,53 @@ class Pace:
 
     @contextmanager
     def turn(self, tokens: float) -> Iterator[float]:
-        """Waits until a call may begin, and is entered while it goes on; gives the time at which it began.
+        """Waits until a call may begin, first come first served, and is entered while it goes on.
 
         Args:
-            tokens: how many the call will probably take; put right by `took`.
+            tokens: how many the call will probably take; put right by `answered`.
+
+        Returns:
+            When the call began, for `refused`.
 
         Raises:
             RunStopped: the run is being stopped.
         """
-        with self._changed:
-            while (wait := self._wait()) > 0:
-                self._changed.wait(min(wait, LOOK_UP))
+        with self._lock:
+            mine = threading.Event()
+            self._waiting.append(mine)
+            wait = self._wait(mine)
+        while wait > 0:
+            mine.wait(wait)
+            mine.clear()
+            with self._lock:
                 if self._stopping.is_set():
+                    self._waiting.remove(mine)
                     raise RunStopped("stopping")
+                wait = self._wait(mine)
+        with self._lock:
+            self._waiting.popleft()
             self._in_flight += 1
             begun = time.monotonic()
             self._requests.take(1, begun)
             self._tokens.take(tokens, begun)
+            self._wake()
         try:
             yield begun
         finally:
-            with self._changed:
+            with self._lock:
                 self._in_flight -= 1
-                self._changed.notify()
+                self._wake()
 
-    def _wait(self) -> float:
-        """Seconds until a call may begin, as far as can be seen now."""
-        if self._in_flight >= self.limit:
+    def _wake(self) -> None:
+        if self._waiting:
+            self._waiting[0].set()
+
+    def _wait(self, mine: threading.Event) -> float:
+        """Seconds after which to see again whether a call may begin; 0 or less: now."""
+        if self._waiting[0] is not mine or self._in_flight >= self.limit:
             return LOOK_UP
         now = time.monotonic()
-        return max(self._closed_until - now, self._requests.wait(now), self._tokens.wait(now))
+        return min(LOOK_UP, max(self._closed_until, self._requests.due, self._tokens.due) - now)
 
     def answered(self, tokens: float) -> None:
         """Takes note of an answer.
@@ -86,10 +105,10 @@ class Pace:
         Args:
             tokens: taken beyond those foreseen; may be negative.
         """
-        with self._changed:
+        with self._lock:
             if self._limit < self._most:
                 self._limit = min(self._most, self._limit + 1 / self._limit)
-                self._changed.notify()
+                self._wake()
             self._tokens.take(tokens, time.monotonic())
 
     def refused(self, begun: float, pause: float | None) -> bool:
@@ -102,7 +121,7 @@ class Pace:
         Returns:
             Whether that lowered the limit.
         """
-        with self._changed:
+        with self._lock:
             now = time.monotonic()
             if pause is not None:
                 self._closed_until = max(self._closed_until, now + pause)
@@ -116,19 +135,18 @@ class Pace:
 class Rate:
     """So much a minute, evenly. What takes more than is there is let through, and the next waits the longer.
 
+    Attributes:
+        due: the time, on the monotonic clock, from which on something may be taken.
+
     Args:
         per_minute: None: any amount.
     """
 
     def __init__(self, per_minute: float | None) -> None:
         self._seconds_each = 60.0 / per_minute if per_minute else 0.0
-        self._due = 0.0
-
-    def wait(self, now: float) -> float:
-        """Seconds until something may be taken."""
-        return self._due - now
+        self.due = 0.0
 
     def take(self, amount: float, now: float) -> None:
         """Takes an amount, or gives some of it back."""
         if self._seconds_each:
-            self._due = max(self._due, now - SLACK) + amount * self._seconds_each
+            self.due = max(self.due, now - SLACK) + amount * self._seconds_each

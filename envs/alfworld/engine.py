@@ -86,7 +86,7 @@ class Game:
         """
         try:
             content = json.loads(game) if isinstance(game, (str, bytes)) else game
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UnknownGame(f"no game file: not JSON ({error})") from error
         return cls(read_household(content))
 

@@ -6,9 +6,10 @@ import json
 import logging
 import os
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -28,10 +29,15 @@ from reflex_bench.envs.alfworld.workers import WorkerPool
 from reflex_bench.envs.base import Action, Environment, Episode, ParsePolicy, Split, StepResult, Task
 from reflex_bench.harness.errors import EnvironmentFailure, UsageError, unknown
 
+if TYPE_CHECKING:
+    from reflex_bench.envs.alfworld.household import Household
+
 Engine = Literal["native", "official"]
 
 DEFAULT_ENGINE: Engine = "native"
 MAX_STEPS = 30  # Shinn et al., 2023, section 4.1: a trial of more than 30 actions has failed
+GAMES_KEPT = 128
+"""Games whose file need not be read again; about 0.1 MB each."""
 BANNER = "-= Welcome to TextWorld, ALFRED! =-"
 
 _log = logging.getLogger(__name__)
@@ -112,6 +118,8 @@ class AlfworldEnvironment:
         self._options = options
         self._split, self._seed = parse_name(options.split, options.seed)
         self._pool = WorkerPool(options.workers or os.cpu_count() or 1)
+        # The trials of a task come soon after one another; what they share of a game never changes.
+        self._read = lru_cache(maxsize=GAMES_KEPT)(self._read_game)
 
     def load(self, count: int | None = None, seed: int = 0) -> Split:
         """The split, filtered by `task_ids` and `task_type`; of that, `count` tasks.
@@ -166,18 +174,32 @@ class AlfworldEnvironment:
         """Ends the engine's processes."""
         self._pool.close()
 
-    def _open(self, path: Path) -> tuple[Game, Callable[[], None]]:
-        """A fresh game, and what frees it."""
-        if self._options.engine == "native":
-            from reflex_bench.envs.alfworld.engine import Game as NativeGame
-            from reflex_bench.envs.alfworld.engine import UnknownGame
+    def _open(self, path: Path) -> tuple[Game, Grammar, Callable[[], None]]:
+        """A fresh game, how it speaks, and what frees it."""
+        from reflex_bench.envs.alfworld.engine import Game as NativeGame
 
+        household, grammar = self._read(path)
+        if household is not None:
+            return NativeGame(household), grammar, lambda: None
+        remote = self._pool.open(path)
+        return remote, grammar, remote.close
+
+    def _read_game(self, path: Path) -> tuple[Household | None, Grammar]:
+        """What there is to know about a game, and how it speaks; None for one that the official engine is to play."""
+        from reflex_bench.envs.alfworld.pddl import UnknownGame
+        from reflex_bench.envs.alfworld.reading import read_household
+
+        try:
+            content = json.loads(path.read_bytes())
+            grammar = detect(content["grammar"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise EnvironmentFailure(f"cannot read the game {path}: {error}") from error
+        if self._options.engine == "native":
             try:
-                return NativeGame.load(path), lambda: None
+                return read_household(content), grammar
             except UnknownGame as unknown_game:
                 _log.warning("%s: %s; played in the official engine", path.parent.name, unknown_game)
-        remote = self._pool.open(path)
-        return remote, remote.close
+        return None, grammar
 
 
 class AlfworldEpisode:
@@ -186,11 +208,14 @@ class AlfworldEpisode:
     Args:
         path: the game file.
         steps: length of its recorded walkthrough, if there is one.
-        open_game: opens a fresh game in the engine of choice, and returns with it what frees it.
+        open_game: opens a fresh game in the engine of choice, and returns with it how it speaks and what frees it.
     """
 
     def __init__(
-        self, path: Path, steps: int | None, open_game: Callable[[Path], tuple[Game, Callable[[], None]]]
+        self,
+        path: Path,
+        steps: int | None,
+        open_game: Callable[[Path], tuple[Game, Grammar, Callable[[], None]]],
     ) -> None:
         self._path = path
         self._steps = steps
@@ -204,11 +229,7 @@ class AlfworldEpisode:
         """The first look round and the task, without TextWorld's banner."""
         if self._game is not None:
             raise EnvironmentFailure("an episode is started once; start another for another trial")
-        try:
-            self._grammar = detect(json.loads(self._path.read_bytes())["grammar"])
-        except (OSError, ValueError, KeyError) as error:
-            raise EnvironmentFailure(f"cannot read the game {self._path}: {error}") from error
-        self._game, self._free = self._open_game(self._path)
+        self._game, self._grammar, self._free = self._open_game(self._path)
         opening = self._game.reset().observation
         return self._grammar.to_model(opening.removeprefix(BANNER).strip())
 

@@ -27,7 +27,8 @@ DEFAULT_SEED = 0
 DEFAULT_COUNT = CYCLE
 DATA_FOLDER = "json_2.1.1"  # of every version of the official data
 
-_SENTENCE = re.compile(r'Your task is to: ((?:[^"\\]|\\.)*)"')
+# Bounded, so that a grammar without a closing quotation mark is searched in linear time.
+_SENTENCE = re.compile(r'Your task is to: ((?:[^"\\]|\\.){0,1000})"')
 _NAMES_SHOWN = 3
 
 
@@ -216,16 +217,16 @@ def _read_trial(trial: Path, task_id: str) -> Task | str:
     path = trial / GAME_FILE
     if not path.is_file():
         return f"without {GAME_FILE}"
-    content = path.read_bytes()
     try:
+        content = path.read_bytes()
         game = json.loads(content)
         sentence = _SENTENCE.search(game["grammar"])
-    except (ValueError, KeyError, TypeError):
+        steps = len(game["walkthrough"]) if game.get("walkthrough") else None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return f"with an unreadable {GAME_FILE}"
     if not game.get("solvable"):
         return "not known to be solvable"
     text = " ".join(sentence[1].split()) if sentence else ""
-    steps = len(game["walkthrough"]) if game.get("walkthrough") else None
     return Task(task_id, kind, text, hashlib.sha256(content).hexdigest(), GameFile(path, steps))
 
 

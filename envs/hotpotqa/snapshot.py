@@ -42,7 +42,7 @@ class Snapshot:
             request, answer = record["request"], record["answer"]
             if isinstance(request, str) and isinstance(answer["query"], dict):
                 self._answers.setdefault(request, answer)
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             return
 
     def get(self, request: str) -> dict[str, Any] | None:

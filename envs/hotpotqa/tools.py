@@ -85,7 +85,9 @@ def from_tool_call(
         return Action(
             thought, error="bad_arguments", repairs=tuple(r for r in repairs if r != "argument_name")
         )
-    return checked(thought, verb, " ".join(value.split()), actions, repairs)
+    # Half a surrogate pair is a legal escape in JSON, but no file and no server takes the text it makes.
+    argument = value.encode("utf-8", "replace").decode("utf-8")
+    return checked(thought, verb, " ".join(argument.split()), actions, repairs)
 
 
 def _object(arguments: str | Mapping[str, Any]) -> Mapping[str, Any]:

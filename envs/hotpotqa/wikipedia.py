@@ -77,13 +77,15 @@ class Wikipedia:
 
     def find(self, query: str, similar: int) -> Found | Missing:
         """The page with this title (redirects followed), else what the wiki's own search finds."""
-        title = " ".join(unquoted(query).split())
+        # No address can hold half a surrogate pair.
+        title = " ".join(unquoted(query.encode("utf-8", "replace").decode()).split())
         if title and len(title.encode()) <= 255 and not _NO_TITLE & set(title):
             page = self._page(title)
-            if "disambiguation" in page.get("pageprops", {}):
+            if "disambiguation" in (page.get("pageprops") or ()):
                 return Missing(self._links(title, similar), ambiguous=True)
-            if page.get("extract", "").strip():
-                return Found(Document(page["title"], tuple(split_sentences(page["extract"]))))
+            extract = page.get("extract")
+            if isinstance(extract, str) and extract.strip():
+                return Found(Document(str(page.get("title", title)), tuple(split_sentences(extract))))
         return Missing(self._search(title, similar) if title else ())
 
     def _page(self, title: str) -> dict[str, Any]:

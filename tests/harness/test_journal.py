@@ -1,11 +1,13 @@
 import json
 import threading
+import time
 from contextlib import closing
 
 import pytest
 
 from reflex_bench.harness.errors import RunStopped, UsageError
-from reflex_bench.harness.journal import AppendFile, Call, Journal, cut_torn_line, read_lines
+from reflex_bench.harness.journal import Call, Journal
+from reflex_bench.harness.lines import AppendFile, Syncer, cut_torn_line, read_lines
 from reflex_bench.models.base import Reply, Usage
 
 CALL = Call("a1", 1, "react", "task-1", 1, 1, "actor")
@@ -21,7 +23,7 @@ def path(tmp_path):
 
 
 def ask(path, request, make, tasks=None):
-    with closing(Journal(path, durable=True, tasks=tasks)) as journal:
+    with closing(Syncer()) as syncer, closing(Journal(path, syncer, tasks)) as journal:
         return journal.reply(CALL, request, 40, make)
 
 
@@ -113,3 +115,24 @@ def test_a_full_disk_stops_the_run_and_leaves_whole_lines(tmp_path):
         signal.signal(signal.SIGXFSZ, ignored)
         file.close()
     assert (tmp_path / "x.jsonl").read_text() == '{"n":1}\n'
+
+
+def test_a_disk_that_fails_to_sync_stops_the_run_at_the_next_line(tmp_path):
+    with closing(Syncer()) as syncer, closing(AppendFile(tmp_path / "x.jsonl", syncer)) as file:
+        file.append({"n": 1})
+        syncer.add(10_000)  # a file that is not open: its sync fails as that of a broken disk does
+        deadline = time.monotonic() + 10
+        while syncer.failure is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        with pytest.raises(RunStopped, match=r"cannot write .*x\.jsonl: "):
+            file.append({"n": 2})
+
+
+def test_files_are_synced_while_others_are_written_and_closed(tmp_path):
+    with closing(Syncer()) as syncer:
+        for n in range(30):
+            with closing(AppendFile(tmp_path / f"{n}.jsonl", syncer)) as file:
+                file.append({"n": n})
+                time.sleep(0.002)
+        assert syncer.failure is None, "no file was closed while it was due"
+    assert [list(read_lines(tmp_path / f"{n}.jsonl")) for n in range(30)] == [[{"n": n}] for n in range(30)]

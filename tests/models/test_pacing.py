@@ -25,7 +25,7 @@ def test_a_rate_spreads_what_is_taken_evenly_over_the_minute() -> None:
     rate, now = Rate(60), 1000.0
     begun = []
     for _ in range(5):
-        now += max(0.0, rate.wait(now))
+        now = max(now, rate.due)
         begun.append(now)
         rate.take(1, now)
     # The first call of all may use what was left over before it: a quarter of a second's worth.
@@ -34,17 +34,17 @@ def test_a_rate_spreads_what_is_taken_evenly_over_the_minute() -> None:
 
 def test_a_call_larger_than_the_rate_goes_through_and_the_next_waits_for_it() -> None:
     rate = Rate(600)
-    assert rate.wait(1000.0) <= 0
+    assert rate.due <= 1000.0
     rate.take(1200, 1000.0)
-    assert rate.wait(1000.0) == pytest.approx(120 - 0.25)
+    assert rate.due == pytest.approx(1120 - 0.25)
     rate.take(-600, 1000.0)
-    assert rate.wait(1000.0) == pytest.approx(60 - 0.25), "what was foreseen and not taken is given back"
+    assert rate.due == pytest.approx(1060 - 0.25), "what was foreseen and not taken is given back"
 
 
 def test_no_rate_never_waits() -> None:
     rate = Rate(None)
     rate.take(1e12, 1000.0)
-    assert rate.wait(1000.0) <= 0
+    assert rate.due <= 1000.0
 
 
 def refuse(pace: Pace, calls: int) -> None:
@@ -160,6 +160,23 @@ def test_no_more_is_asked_in_a_minute_than_is_allowed(
     took = time.monotonic() - started
     # Ten a second; the first of them is free, and another quarter of a second's worth.
     assert 0.75 <= took < 1.6
+
+
+def test_turns_are_taken_in_the_order_in_which_they_were_asked_for() -> None:
+    pace, order = Pace(ModelOptions(max_connections=1)), []
+
+    def call(number: int) -> None:
+        with pace.turn(0):
+            order.append(number)
+
+    with pace.turn(0):
+        threads = [threading.Thread(target=call, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+            time.sleep(0.02)
+    for thread in threads:
+        thread.join()
+    assert order == list(range(6))
 
 
 def test_waiting_for_a_turn_ends_when_the_run_is_being_stopped() -> None:

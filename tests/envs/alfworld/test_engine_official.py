@@ -10,6 +10,7 @@ import pytest
 from reflex_bench.envs.alfworld.engine import Game
 from reflex_bench.envs.alfworld.environment import AlfworldEpisode
 from reflex_bench.envs.alfworld.generator import generate_one
+from reflex_bench.envs.alfworld.grammar import Grammar
 from reflex_bench.envs.alfworld.planner import shortest_plan
 from reflex_bench.envs.alfworld.releases import RELEASES, rewrite
 from reflex_bench.envs.alfworld.verify import compare, replay
@@ -112,11 +113,13 @@ def test_a_recorded_trial_is_replayed_on_the_official_engine(pool, tmp_path):
     path = tmp_path / "game.tw-pddl"
     path.write_text(json.dumps(transcripts.game("light")), encoding="utf-8")
 
+    grammar = Grammar(puts=False)
+
     def officially():
         game = pool.open(path)
-        return AlfworldEpisode(path, None, lambda _: (game, game.close))
+        return AlfworldEpisode(path, None, lambda _: (game, grammar, game.close))
 
-    episode = AlfworldEpisode(path, None, lambda path: (Game.load(path), lambda: None))
+    episode = AlfworldEpisode(path, None, lambda path: (Game.load(path), grammar, lambda: None))
     opening = episode.reset()
     commands = ["look", "go to bed 99", *shortest_plan(Game.load(path))]
     turns = [(command, episode.step(command).observation) for command in commands]
