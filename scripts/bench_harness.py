@@ -1,0 +1,224 @@
+#!/usr/bin/env python
+"""Measures the harness itself: what it adds to a model's calls, and how busy it keeps a server.
+
+    scripts/bench harness [PART ...] [--repeats 5] [--trials 50000] [--versus inspect]
+
+Parts: `cpu`, `wall`, `slots`, `memory`; all unless named. The models are stand-ins throughout: a constant in this
+process, and `scripts/load_server.py` in another. Ratios can be compared between machines, times cannot.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import queue
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from load_server import Server, running
+from standing_in import STEPS, TASKS, Constant, Counting, plan_of, run
+
+from reflex_bench.models.base import Request
+
+WORKERS = 16
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One line of what is printed."""
+
+    what: str
+    measured: str
+    promised: str = ""
+    met: bool = True
+
+
+def cpu(given: argparse.Namespace) -> Iterator[Figure]:
+    """Processor time of the harness for a model call, the environment's steps included."""
+    calls = TASKS * STEPS
+    for name, limits in (("the default, 1 worker", {}), ("16 workers", {"max_workers": 16})):
+        took = [run(plan_of(Constant(), limits=limits))[1] for _ in range(given.repeats)]
+        each = 1000 * statistics.median(took) / calls
+        yield Figure(
+            f"CPU of a call, constant model, {name}", f"{each:.3f} ms", "at most 0.25 ms", each <= 0.25
+        )
+    if given.versus == "inspect":
+        from versus_inspect import processor_time
+
+        other = 1000 * statistics.median(processor_time(TASKS, STEPS) for _ in range(given.repeats)) / calls
+        yield Figure("the same number of calls in inspect_ai, its mock model", f"{other:.3f} ms")
+
+
+def conversations(**settings: Any) -> list[list[Request]]:
+    """The requests of a run, each conversation by itself."""
+    model = Constant()
+    model.asked = []
+    run(plan_of(model, **settings))
+    found: list[list[Request]] = []
+    for request in model.asked:
+        if not found or len(request.messages) <= len(found[-1][-1].messages):
+            found.append([])
+        found[-1].append(request)
+    return found
+
+
+def bare(complete: Callable[[Request], object], conversed: list[list[Request]]) -> float:
+    """Seconds in which 16 threads make the calls of some conversations, and do nothing else."""
+    waiting: queue.SimpleQueue[list[Request] | None] = queue.SimpleQueue()
+    for conversation in [*conversed, *[None] * WORKERS]:
+        waiting.put(conversation)
+
+    def work() -> None:
+        while (conversation := waiting.get()) is not None:
+            for request in conversation:
+                complete(request)
+
+    threads = [threading.Thread(target=work) for _ in range(WORKERS)]
+    clock = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return time.perf_counter() - clock
+
+
+def create(server: Server) -> Callable[[Request], object]:
+    """What a bare loop usually calls: the `openai` package's own method."""
+    import openai
+
+    client = openai.OpenAI(base_url=server.url, api_key="none", max_retries=0)
+
+    def call(request: Request) -> object:
+        turns: Any = [{"role": turn.role, "content": turn.content} for turn in request.messages]
+        settings: Any = {"max_tokens": request.max_tokens, "stop": list(request.stop), "seed": request.seed}
+        return client.chat.completions.create(model=server.model, messages=turns, **settings)
+
+    return call
+
+
+def wall(given: argparse.Namespace) -> Iterator[Figure]:
+    """Wall time of a run of both arms and three trials beside bare loops that make the same calls.
+
+    The server answers at once, so that nothing hides what the client and the harness take.
+    """
+    games = {"tasks": 24, "trials": 3, "arms": "react,reflexion"}
+    conversed = conversations(**games)
+    took: defaultdict[str, list[float]] = defaultdict(list)
+    with running("constant", latency=0.0) as server:
+        spec = f"openai/{server.model}"
+        served = {**games, "model": {"model": spec}, "endpoint": {"base_url": server.url}}
+        for _ in range(given.repeats):
+            with closing(plan_of(**served)) as plan:
+                took["own"].append(bare(plan.models[spec].complete, conversed))
+            took["harness"].append(run(plan_of(**served))[0])
+        took["create"].append(bare(create(server), conversed))
+        calls = server.stats()["calls"] / (2 * given.repeats + 1)
+    if calls != sum(map(len, conversed)):
+        sys.exit(f"not the same calls: {calls} a run and {sum(map(len, conversed))} in a loop")
+    median = {name: statistics.median(times) for name, times in took.items()}
+    told = {name: f"{1000 * seconds / calls:.2f} ms a call" for name, seconds in median.items()}
+    ratio, usual = median["harness"] / median["create"], median["harness"] / median["own"]
+    yield Figure(
+        "wall time beside a bare loop over `chat.completions.create`",
+        f"{ratio:.2f} ({told['harness']} against {told['create']})",
+        "at most 1.15",
+        ratio <= 1.15,
+    )
+    yield Figure(
+        "wall time beside a bare loop over the harness's own, lighter use of the client",
+        f"{usual:.2f} ({told['harness']} against {told['own']})",
+        "at most 1.15",
+        usual <= 1.15,
+    )
+
+
+def slots(given: argparse.Namespace) -> Iterator[Figure]:
+    """How busy a run of both arms and three trials keeps 64 slots of 200 ms."""
+    with running("simulated", latency=0.2) as server, tempfile.TemporaryDirectory() as folder:
+        flags = ["--model", f"openai/{server.model}", "--base-url", server.url, "--results", folder]
+        size = ["--tasks", "402", "--max-connections", "64", "--max-workers", "80"]
+        reflex = str(Path(sys.executable).with_name("reflex"))
+        subprocess.run(
+            [reflex, "bench", "alfworld", *flags, *size, "--run-id", "run", "-q"],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        told = server.stats()
+        lines = (Path(folder) / "run" / "calls.jsonl").read_text().splitlines()
+    begun: dict[tuple[str, str], float] = {}
+    for call in map(json.loads, lines):
+        at = datetime.fromisoformat(call["time"]).timestamp() - call["seconds"]
+        chain = (call["arm"], call["task"])
+        begun[chain] = min(begun.get(chain, at), at)
+    # While chains wait to begin, there is work for every slot; after that, the last ones run out one by one.
+    waiting, whole = (busy(told, until) for until in (max(begun.values()), told["last"]))
+    calls = f"{told['calls']:,} calls, at most {told['most']} at a time"
+    yield Figure(
+        "slots busy while tasks wait to begin", f"{waiting:.1%} ({calls})", "at least 95%", waiting >= 0.95
+    )
+    yield Figure("slots busy from the first call to the last", f"{whole:.1%}")
+
+
+def busy(told: Mapping[str, Any], until: float) -> float:
+    """The share of the slots that was taken from the first request until a time in seconds since 1970."""
+    taken = [(at, so_far) for at, so_far in told["busy"] if at <= until]
+    (start, before), (end, after) = taken[0], taken[-1]
+    return float((after - before) / (end - start) / 64)
+
+
+def memory(given: argparse.Namespace) -> Iterator[Figure]:
+    """How much memory a run takes up from a tenth of its trials to its last one."""
+    resident: dict[int, float] = {}
+    marks = {given.trials // 10, given.trials}
+
+    def look(trials: int) -> None:
+        if trials in marks:
+            pages = int(Path("/proc/self/statm").read_text().split()[1])
+            resident[trials] = pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+    settings = {"environment": {"name": "hotpotqa"}, "tasks": -(-given.trials // 3), "trials": 3}
+    run(plan_of(Constant("Finish[nothing]"), **settings), Counting(look))
+    (early, first), (late, last) = sorted(resident.items())
+    growth = last / first
+    yield Figure(
+        f"memory from {early:,} to {late:,} trials", f"{first:.0f} to {last:.0f} MB", "flat", growth <= 1.02
+    )
+
+
+PARTS = {"cpu": cpu, "wall": wall, "slots": slots, "memory": memory}
+
+
+def main() -> int:
+    """Returns 1 where a figure is not what the project promises."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--trials", type=int, default=50_000, help="of the memory part")
+    parser.add_argument("--versus", choices=("inspect",), help="another harness that is installed")
+    given = parser.parse_args()
+    if unknown := set(given.parts) - PARTS.keys():
+        parser.error(f"no such part: {', '.join(unknown)}; there are {', '.join(PARTS)}")
+    good = True
+    print("| what | measured | promised | |\n|---|---|---|---|")
+    for name in given.parts or PARTS:
+        for figure in PARTS[name](given):
+            good = good and figure.met
+            met = "" if not figure.promised else "met" if figure.met else "**not met**"
+            print(f"| {figure.what} | {figure.measured} | {figure.promised} | {met} |", flush=True)
+    return not good
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,296 @@
+"""The failure campaign: real runs against a server that misbehaves by script, and what came of each.
+
+Every case runs `reflex bench` in a process of its own. What it found out is compared to a run whose server never
+misbehaved; then the server recovers, `reflex resume` ends the run, and that must be equal to the other. At the end the
+key, which the misbehaving answers repeat in every way, is looked for in everything that was written.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import re
+import shutil
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext, redirect_stderr, redirect_stdout
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import chaos_runs as runs
+from chaos_cases import CASES, LIMITED, Case, indiscreet
+from chaos_runs import Done, Post, Reflex, Server
+from loopback import MODEL, Answer, models
+from reading import rows
+
+CANARIES = ("sk-canary-0123456789abcdefghij", "plainkey42correcthorsebattery")
+"""One that looks like a key, and one that does not: nothing but knowing it can keep it out."""
+TASKS, TRIALS = 4, 2
+OPTIONS = (
+    *("bench", "alfworld", "--tasks", TASKS, "--trials", TRIALS, "--quiet", "--run-id", "run"),
+    *("--max-workers", 4, "-c", "endpoint.max_retries=2", "-c", "endpoint.timeout=2"),
+    *("-c", "limits.stop_after_errors=4"),
+)
+COLUMNS = (
+    *("case", "misbehaved", "posts a call", "exit", "what the person sees", "what the trials record"),
+    *("scored through it", "in the end", "faults"),
+)
+
+
+@dataclass
+class Tried:
+    """One case, as it went.
+
+    Attributes:
+        bench, resumed: the processes; `resumed` only where the run was left to be gone on with.
+        faults: the checks that failed.
+    """
+
+    case: Case
+    folder: Path
+    key: str
+    server: Server
+    bench: Done = field(default_factory=lambda: Done(0, "", ""))
+    resumed: Done | None = None
+    cells: list[object] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    @property
+    def run(self) -> Path:
+        return self.folder / "run"
+
+    def check(self, holds: object, fault: str) -> None:
+        if not holds:
+            self.faults.append(fault)
+
+
+def serve(case: Case, key: str) -> Server:
+    """A server that misbehaves as the case says."""
+    gone = threading.Event()
+
+    def spoil(post: Post) -> Answer | None:
+        if not case.when(post):
+            return None
+        if case.gone is None:
+            return indiscreet(case.answer(post.call) if callable(case.answer) else case.answer, key)
+        if not gone.is_set():
+            gone.set()
+            # Not from this thread: the server waits for it before it goes.
+            threading.Thread(target=server.vanish, args=(None if case.gone == inf else case.gone,)).start()
+        return Answer(reset_after=0)
+
+    server = Server(spoil)
+    server.listing = indiscreet(case.listing or server.listing, key)
+    return server
+
+
+def attempt(case: Case, key: str, reflex: Reflex, folder: Path, whole: Mapping[str, Any]) -> Tried:
+    """Runs one case, lets the server recover, goes on, and judges both."""
+    folder.mkdir()
+    clock = runs.jumping_clock(folder) if case.jumps else nullcontext({})
+    with serve(case, key) as server, clock as variables:
+        tried = Tried(case, folder, key, server)
+        if case.absent:
+            server.vanish()
+        bench = (*OPTIONS, *runs.served(server.base_url), "--results", folder, *case.options)
+        sent = {"OPENAI_API_KEY": key, **variables}
+        tried.bench = reflex(*bench, **sent)
+        judge(tried, whole)
+        server.spoil, server.listing = None, models(MODEL)
+        if case.absent or case.gone == inf:
+            server.come_back()
+        known = {row["request"] for row in read(tried.run / "calls.jsonl")}
+        before = server.posted.counts()
+        if tried.bench.code == 2:
+            tried.resumed = reflex(*bench, **sent)
+        elif tried.bench.code:
+            # Errors are gone from a run that was gone on with; what stood in them is read in the copy.
+            shutil.copytree(tried.run, folder / "faulty")
+            tried.resumed = reflex("resume", tried.run, "--quiet", **sent)
+        again = [name for name in known if server.posted.counts()[name] != before[name]]
+        tried.check(not again, f"{len(again)} answered calls posted again")
+    judge_end(tried, whole)
+    return tried
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    return rows(path) if path.exists() else []
+
+
+def judge(tried: Tried, whole: Mapping[str, Any]) -> None:
+    """What a person saw, what was posted, and what stands in the record when the faulty run is over."""
+    case, done = tried.case, tried.bench
+    trials, calls = read(tried.run / "trials.jsonl"), read(tried.run / "calls.jsonl")
+    errors = sorted({row["error"] for row in trials if row["outcome"] == "error"})
+    tried.check(done.code == case.exit, f"exit {done.code}, not {case.exit}")
+    tried.check(bool(case.seen) == bool(done.last) and re.search(case.seen, done.last), "says something else")
+    tried.check("Traceback" not in done.err, "a traceback")
+    tried.check(not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", done.err), "control signs on the screen")
+    more = [line for line in done.err.splitlines()[:-1] if not re.search(LIMITED, line)]
+    tried.check(not more, f"says more: {more}")
+    tried.check(bool(case.error) == bool(errors), "errors recorded" if errors else "no errors recorded")
+    tried.check(all(re.search(case.error, each) for each in errors), "another error recorded")
+    tried.check(done.code != 2 or not tried.run.exists(), "exit 2, yet a run was begun")
+    affected = tasks_of(tried) if case.data else set()
+    wrong = scored(trials, whole, affected)
+    tried.check(not wrong, f"{wrong} trials scored through the fault")
+    if case.data:
+        mine = [row for row in trials if row["task"] in affected]
+        tried.check(mine and case.data(mine, calls), "the fault is not in the record")
+    most = judge_posts(tried, calls)
+    recorded = Counter(row["outcome"] for row in trials)
+    record = ", ".join(f"{name} {count}" for name, count in sorted(recorded.items())) or "nothing"
+    record += f": {runs.shortened(errors[0], 90)}" if errors else ""
+    seen = runs.shortened(done.last.replace(str(tried.folder), "…"), 130) or "nothing"
+    misbehaved = sum(tried.server.posted.spoiled.values())
+    tried.cells = [case.name, misbehaved, most, done.code, seen, record, wrong]
+
+
+def judge_posts(tried: Tried, calls: list[dict[str, Any]]) -> int:
+    """How often and when the affected calls were posted; returns the most posts of one."""
+    case, posted = tried.case, tried.server.posted
+    counts = posted.counts()
+    most = max((counts[key] for key in posted.spoiled), default=0)
+    tried.check(case.posts in (None, most), f"{most} posts, not {case.posts}")
+    low, high = case.waits
+    for times in (posted.times[key] for key in posted.spoiled if counts[key] > 1):
+        wait = times[1] - times[0]
+        tried.check(low <= wait <= high, f"waited {wait:.2f} s")
+    if case.gone is None:
+        told = [call for call in calls if call.get("retries", 0) != counts[call["request"]] - 1]
+        tried.check(not told, f"retries of {len(told)} calls miscounted in calls.jsonl")
+    return most
+
+
+def scored(trials: list[dict[str, Any]], whole: Mapping[str, Any], data: set[str]) -> int:
+    """Trials with a verdict that differs from what the same trial has where nothing went wrong."""
+    keys = ("arm", "task", "trial", "outcome", "success", "steps", "digest")
+    right = {tuple(row.get(key) for key in keys) for row in whole["trials.jsonl"]}
+    wrong = 0
+    for row in trials:
+        if row["outcome"] == "error":
+            wrong += row["success"] is not None
+        elif row["task"] not in data:
+            wrong += tuple(row.get(key) for key in keys) not in right
+    return wrong
+
+
+def tasks_of(tried: Tried) -> set[str]:
+    """The ids of the tasks in which the server misbehaved, by the openings of their trajectories."""
+    lines = [row for file in (tried.run / "trajectories").glob("*.jsonl") for row in rows(file)]
+    openings = {row["task"]: runs.OPENING.findall(row.get("opening") or "") for row in lines}
+    return {task for task, found in openings.items() if set(found) & tried.server.posted.spoiled_tasks}
+
+
+def judge_end(tried: Tried, whole: Mapping[str, Any]) -> None:
+    """What the run is in the end, beside one without faults."""
+    if tried.resumed:
+        tried.check(tried.resumed.code == 0, f"exit {tried.resumed.code} after the server recovered")
+    if tried.case.data:
+        tried.cells.append("n.a.: data")
+        return
+    differing = runs.unlike(tried.run, whole)
+    tried.check(not differing, f"differs in {runs.shortened(differing, 60)}")
+    tried.check(differing.startswith("unreadable") or not any(runs.doubled(tried.run)), "rows or calls twice")
+    tried.cells.append("DIFFERENT" if differing else "equal" if tried.resumed else "equal without")
+
+
+READINGS = (
+    *(("table", "--format", form) for form in ("terminal", "markdown", "csv", "latex", "html")),
+    *(("compare", "--format", form) for form in ("terminal", "markdown", "csv", "latex", "html")),
+    *(("table", "--style", style) for style in ("outcomes", "reflexion-curve", "reflections")),
+    ("show",),
+)
+
+
+def read_back(tried: Tried) -> None:
+    """Writes down what the processes said, and all that the reading commands say about a run, faulty and mended."""
+    from reflex_bench.cli.main import app
+    from reflex_bench.harness.errors import ReflexError
+
+    said = [each for done in (tried.bench, tried.resumed) if done for each in (done.out, done.err)]
+    left = [run for run in (tried.folder / "faulty", tried.run) if run.exists()]
+    commands = [(name, str(run), *more) for run in left for name, *more in READINGS]
+    for command in [*commands, ("list", "--results", str(tried.folder))]:
+        text = io.StringIO()
+        with redirect_stdout(text), redirect_stderr(text):
+            try:
+                app(list(command), standalone_mode=False)
+            except ReflexError as error:
+                text.write(str(error))
+            except Exception as error:
+                text.write(f"{type(error).__name__}: {error}")
+                tried.check(False, f"reflex {command[0]}: {type(error).__name__}")
+        said.append(text.getvalue())
+    (tried.folder / "said.txt").write_text("\n".join(said), encoding="utf-8", errors="backslashreplace")
+
+
+def leaks(tried: Tried) -> tuple[int, int, int]:
+    """Files and bytes of a case that were searched for the keys, and in how many files one was found."""
+    wanted = [*(key.encode() for key in CANARIES), CANARIES[0][:9].encode()]
+    files = {path: path.read_bytes() for path in sorted(tried.folder.rglob("*")) if path.is_file()}
+    found = [path.name for path, content in files.items() if any(each in content for each in wanted)]
+    tried.check(not found, f"a key in {', '.join(found)}")
+    return len(files), sum(map(len, files.values())), len(found)
+
+
+def campaign(cases: list[Case], folder: Path) -> list[Tried]:
+    """Tries every case, two at a time, each with one of the two keys."""
+    reflex, began = Reflex(folder), time.monotonic()
+    with Server() as server:
+        reflex(*OPTIONS, *runs.served(server.base_url), "--results", folder / "whole", OPENAI_API_KEY="none")
+    whole = runs.found_out(folder / "whole" / "run")
+
+    def one(number: int) -> Tried:
+        tried = attempt(cases[number], CANARIES[number % 2], reflex, folder / f"{number:02}", whole)
+        passed = time.monotonic() - began
+        print(f"{passed:4.0f} s  {tried.case.name}: {tried.faults or 'good'}", file=sys.stderr)
+        return tried
+
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(one, range(len(cases))))
+
+
+def main() -> int:
+    """Returns 1 where any check of any case failed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", metavar="CASE", help="only cases with this in their names")
+    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--keep", type=Path, help="a new folder for all the runs, instead of a temporary one")
+    arguments = parser.parse_args()
+    wanted = arguments.cases or [""]
+    chosen = [case for case in CASES if any(part in case.name for part in wanted)]
+    if not chosen:
+        parser.error(f"no such case; there are: {'; '.join(case.name for case in CASES)}")
+    if not runs.FAKETIME:
+        print("skipped, as libfaketime is not installed:", *(case.name for case in chosen if case.jumps))
+        chosen = [case for case in chosen if not case.jumps]
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = arguments.keep or Path(temporary)
+        folder.mkdir(exist_ok=True)
+        tried = campaign(chosen, folder)
+        for each in tried:
+            read_back(each)
+        files, size, found = map(sum, zip(*map(leaks, tried), strict=True))
+    lines = [[*each.cells, "; ".join(each.faults) or "none"] for each in tried]
+    runs.print_table(COLUMNS, lines, arguments.markdown)
+    failed = [each for each in tried if each.faults]
+    repeated = sum(sum(each.server.posted.spoiled.values()) for each in tried if each.case.gone is None)
+    print(
+        f"\nkeys: the server repeated them in {repeated:,} answers; searched {files:,} files, {size:,} bytes: "
+        f"{found} with a key"
+    )
+    print(f"{len(tried)} cases, {len(failed)} with failed checks, {time.monotonic() - began:.0f} s")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
