@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reflex_bench.cli.places import Results, new_run, run_path
+from reflex_bench.harness.errors import Interrupted, RunStopped
 
 if TYPE_CHECKING:
     from reflex_bench.harness.plan import Plan
     from reflex_bench.harness.store import Store
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but the table at the end.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress, only the table at the end.")]
 MaxConnections = Annotated[int | None, typer.Option(help="Model calls at a time [default: 16].")]
 MaxWorkers = Annotated[
     int | None, typer.Option(help="Tasks in work at a time [default: as many as connections; simulated: 1].")
@@ -262,15 +263,12 @@ def check_models(plan: Plan) -> list[str]:
 
 def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int:
     """Runs what is owed, shows how it goes, and prints the table."""
-    import signal
-
     from reflex_bench.cli.live import Live
     from reflex_bench.cli.read import print_tables
     from reflex_bench.harness.manifest import learned, now
     from reflex_bench.harness.runner import Runner
 
-    # A cluster ends a job with SIGTERM: it is to end as cleanly as with Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    go_on = f"go on with: reflex resume {store.path}"
     for warning in warnings:
         print(f"reflex: {warning}", file=sys.stderr)
     try:
@@ -278,18 +276,23 @@ def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int
             runner = Runner(plan, store, live)
             store.set_status("running", config=plan.config.model_dump())
             ended = runner.run()
-        store.set_status(
-            ended.status, ended=now(), reason=ended.reason, **learned(plan, store.manifest, ended)
-        )
+        more = learned(plan, store.manifest, ended)
+        store.set_status(ended.status, ended=now(), reason=ended.reason, **more)
+        store.close()
+        print_tables(store.path, quiet)
+    except RunStopped as stop:
+        raise RunStopped(f"{stop}; {go_on}") from None
+    except KeyboardInterrupt:
+        raise Interrupted(f"interrupted; {go_on}") from None
     finally:
         store.close()
-    print_tables(store.path, quiet)
+    if ended.status == "interrupted":
+        raise Interrupted(f"interrupted; {go_on}")
     if ended.status != "complete":
-        print(f"reflex: {ended.reason}; go on with: reflex resume {store.path}", file=sys.stderr)
-        return 130 if ended.status == "interrupted" else 1
+        raise RunStopped(f"{ended.reason}; {go_on}")
     if ended.errors:
+        what = "1 trial" if ended.errors == 1 else f"{ended.errors} trials"
         print(
-            f"reflex: {ended.errors} trials ended in errors; try them again with: reflex resume {store.path}",
-            file=sys.stderr,
+            f"reflex: {what} ended in an error; try again with: reflex resume {store.path}", file=sys.stderr
         )
     return 1 if ended.errors else 0

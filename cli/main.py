@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+import signal
 import sys
 from typing import Annotated
 
 import typer
 
 from reflex_bench.cli import bench, data, doctor, imports, read, rescore, verify
-from reflex_bench.harness.errors import ReflexError, UsageError
+from reflex_bench.harness.errors import Interrupted, ReflexError, UsageError
+from reflex_bench.harness.plain import plain
+
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="reflex",
@@ -44,17 +49,24 @@ def main(
 
 
 def run() -> None:
-    """The console script. Exit codes: 0 done, 1 some trials had errors, 2 the person's mistake, 130 interrupted."""
+    """The console script. Exit codes: 0 done, 1 stopped or with errors, 2 the person's mistake, 130 interrupted."""
+    # A cluster ends a job with SIGTERM: it is to end as cleanly as with Ctrl-C.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    logging.basicConfig(format="reflex: %(message)s")
     try:
         code = app(standalone_mode=False)
+        if code == INTERRUPTED:  # how Typer tells of a Ctrl-C that no command took for its own
+            fail("interrupted", code)
     except UsageError as error:
         fail(str(error), 2)
+    except Interrupted as error:
+        fail(str(error), INTERRUPTED)
     except ReflexError as error:
         fail(str(error), 1)
     except typer.TyperException as error:
         fail(_told(error), 2)
     except (KeyboardInterrupt, typer.Abort):
-        fail("interrupted", 130)
+        fail("interrupted", INTERRUPTED)
     except BrokenPipeError:
         # The reader of our output (`head`, a closed pager) has gone; there is nobody to tell.
         sys.stderr.close()
@@ -71,5 +83,5 @@ def _told(error: typer.TyperException) -> str:
 
 def fail(message: str, code: int) -> None:
     """Says in one line what is wrong, and ends the process."""
-    print(f"reflex: {' '.join(message.split())}", file=sys.stderr)
+    print(f"reflex: {plain(' '.join(message.split()))}", file=sys.stderr)
     sys.exit(code)

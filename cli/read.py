@@ -100,7 +100,7 @@ def list_runs(results: Results = None) -> None:
     from reflex_bench.cli.places import results_root
     from reflex_bench.harness.errors import UsageError
     from reflex_bench.harness.frame import read_info
-    from reflex_bench.harness.render import plain
+    from reflex_bench.harness.plain import plain
 
     found = runs(results)
     if not found:
@@ -136,7 +136,7 @@ def show(
     from rich.console import Console
     from rich.text import Text
 
-    from reflex_bench.harness.render import plain
+    from reflex_bench.harness.plain import plain
     from reflex_bench.harness.show import as_lines, trials_of
 
     console = Console()

@@ -23,7 +23,7 @@ def verify(
     """Replay every trajectory's actions through the official ALFWorld engine and report the first difference."""
     from tqdm import tqdm
 
-    from reflex_bench.harness.render import plain
+    from reflex_bench.harness.plain import plain
     from reflex_bench.harness.verify import verify as verify_run
 
     with tqdm(unit="trial", disable=not sys.stderr.isatty(), leave=False) as bar:

@@ -6,7 +6,8 @@
     ├── UnknownGame           a game that the native ALFWorld engine does not know (`envs.alfworld.pddl`)
     ├── CallLimit             a trial may not call a model again (`agents.base`)
     ├── UsageError            the person's mistake: one line, exit code 2, before anything is paid for
-    ├── RunStopped            the run cannot go on (wrong key, dead endpoint, limit reached); it can be resumed
+    ├── RunStopped            the run cannot go on (wrong key, full disk, limit reached, …); it can be resumed
+    ├── Interrupted           somebody ended the process (Ctrl-C, SIGTERM); exit code 130
     └── TrialError            infrastructure failed: the trial's outcome is `error`, never a failure of the agent
         ├── EnvironmentFailure
         └── ModelError        after the client's own retries
@@ -29,6 +30,10 @@ class UsageError(ReflexError):
 
 class RunStopped(ReflexError):
     """No further trial can succeed; what is done is kept and `reflex resume` goes on from there."""
+
+
+class Interrupted(ReflexError):
+    """Somebody ended the process; says how to go on."""
 
 
 class TrialError(ReflexError):

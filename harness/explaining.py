@@ -25,7 +25,7 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
             )
         else:
             wrong = detail["msg"].removeprefix("Value error, ")
-            lines.append(f"{where}: {wrong[0].lower()}{wrong[1:]} (got {detail['input']!r})")
+            lines.append(f"{where}: {wrong[0].lower()}{wrong[1:]} (got {repr(detail['input'])[:100]})")
     return "; ".join(lines)
 
 

@@ -12,11 +12,16 @@ from typing import Any
 
 from reflex_bench.harness.errors import RunStopped, UsageError
 
-SYNC_EVERY = 0.02
+SYNC_EVERY = 0.1
 """Seconds between two syncs."""
 
 as_line = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 """A value as JSON on one line."""
+
+
+def unwritable(path: Path, error: OSError) -> RunStopped:
+    """What a file that the disk does not take means for a run."""
+    return RunStopped(f"cannot write {path}: {error.strerror or error}")
 
 
 class Syncer:
@@ -100,7 +105,7 @@ class AppendFile:
         if self._syncer is not None:
             self._syncer.add(self._file.fileno())
             if self._syncer.failure is not None:
-                raise self._unwritable(self._syncer.failure)
+                raise unwritable(self._path, self._syncer.failure)
 
     def _write_whole(self, line: bytes) -> None:
         try:
@@ -111,10 +116,7 @@ class AppendFile:
         except OSError as error:
             with contextlib.suppress(OSError):
                 self._file.truncate(self._size)
-            raise self._unwritable(error) from None
-
-    def _unwritable(self, error: OSError) -> RunStopped:
-        return RunStopped(f"cannot write {self._path}: {error.strerror or error}")
+            raise unwritable(self._path, error) from None
 
     def close(self) -> None:
         """Closes the file; nothing is pending."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from reflex_bench.harness.errors import unknown
+from reflex_bench.harness.plain import plain
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,12 +19,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 # CSI, OSC and other control sequences, control characters, marks that reorder or hide text, half surrogate pairs.
-_CONTROLS = re.compile(
-    r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_].*?(?:\x07|\x1b\\|$)|\x1b[@-_]?"
-    r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ud800-\udfff\ufeff]"
-    r"|[\U000e0000-\U000e007f]",
-    re.DOTALL,
-)
 _COMMANDS = (
     r"\textbackslash{} \textasciitilde{} \textasciicircum{} \textless{} \textgreater{} \textbar{} -- --- "
     r"$\geq$ $\leq$ $\times$ $-$ \ldots{} $\cdot$"
@@ -79,11 +74,6 @@ class Table:
     grids: tuple[Grid, ...]
     notes: tuple[str, ...] = ()
     lead: tuple[str, ...] = ()
-
-
-def plain(text: str) -> str:
-    """The text on one line, without control sequences and without marks that reorder or hide text."""
-    return _CONTROLS.sub("", text).replace("\n", " ").replace("\t", " ")
 
 
 def render(table: Table, format: str = "terminal", width: int | None = None, color: bool = False) -> str:

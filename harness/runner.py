@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
@@ -20,6 +21,8 @@ from reflex_bench.harness.plan import Arm, Plan, fingerprint
 from reflex_bench.harness.remembering import begin, leave
 from reflex_bench.harness.store import Store
 from reflex_bench.models.base import Reply, Request
+
+_log = logging.getLogger(__name__)
 
 
 class Progress(Protocol):
@@ -112,9 +115,12 @@ class Runner:
             self._stop("interrupted")
             for thread in threads:
                 thread.join()
-        if not self._reason:
-            self._store.sort()
-        leave(self._plan, self._store.path)
+        try:
+            if not self._reason:
+                self._store.sort()
+            leave(self._plan, self._store.path)
+        except RunStopped as stop:
+            self._reason = self._reason or str(stop)
         status = "interrupted" if interrupted else "stopped" if self._reason else "complete"
         return Ended(status, self._reason, self._errors, tuple(self._overlaps), self._clusters)
 
@@ -171,18 +177,23 @@ class Runner:
             next_one = self._queue.get()
             if next_one is None:
                 return
-            chain = next_one if isinstance(next_one, Chain) else self._chain(*next_one)
             try:
+                chain = next_one if isinstance(next_one, Chain) else self._chain(*next_one)
                 with self._permits:
                     more = chain.step()
                     while more and not chain.memory.cross_task:
                         more = chain.step()
+                self._round(chain, more)
+                if not more:
+                    self._chain_done(chain)
             except RunStopped as stop:
                 self._stop(str(stop))
                 return
-            self._round(chain, more)
-            if not more:
-                self._chain_done(chain)
+            except Exception as fault:
+                # Nobody else would notice that a thread is gone, and what it had in work with it.
+                _log.exception("a fault of the harness itself, not of a trial")
+                self._stop(f"{type(fault).__name__}: {fault}")
+                return
 
     def _round(self, chain: Chain, more: bool) -> None:
         """Ends a round of an arm with its last chain: what was learned is committed, and the next round begins.

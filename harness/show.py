@@ -9,7 +9,7 @@ from typing import Any
 
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.harness.frame import read_info
-from reflex_bench.harness.render import plain
+from reflex_bench.harness.plain import plain
 from reflex_bench.harness.trials import checked_lines, recorded
 
 

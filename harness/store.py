@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -22,9 +23,9 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.errors import RunStopped, UsageError
 from reflex_bench.harness.journal import Journal
-from reflex_bench.harness.lines import AppendFile, Syncer, as_line, cut_torn_line
+from reflex_bench.harness.lines import AppendFile, Syncer, as_line, cut_torn_line, unwritable
 from reflex_bench.harness.rows import brief
 from reflex_bench.harness.trials import checked_lines, recorded
 
@@ -56,6 +57,8 @@ class Store:
             raise UsageError(
                 f"{path}: another process is writing to this run; wait for it or stop it"
             ) from None
+        except OSError as error:
+            raise UsageError(f"{path}: cannot write there: {error.strerror}") from None
         self._guard = threading.Lock()
         self._files: dict[str, AppendFile] = {}
         self.done: dict[tuple[str, str], int] = {}
@@ -87,12 +90,14 @@ class Store:
         """
         try:
             path.mkdir(parents=True, exist_ok=True)
-            if any(path.iterdir()):
+            # What a process that was killed right here leaves behind is nothing.
+            if any(child.name != "run.json.tmp" for child in path.iterdir()):
                 raise UsageError(f"{path}: not empty; choose another --run-id, or `reflex resume {path}`")
-            (path / "trajectories").mkdir()
             write_json(path / "run.json", manifest)
         except OSError as error:
             raise UsageError(f"{path}: cannot write there: {error.strerror}") from None
+        except RunStopped as stopped:
+            raise UsageError(str(stopped)) from None
         return cls(path)
 
     def solved(self, arm: str) -> int:
@@ -122,12 +127,19 @@ class Store:
             )
         rows.sort(key=lambda row: (row["arm"], row["task"], row["trial"]))
         self._written.update((row["arm"], row["task"], row["trial"]) for row in rows)
+        ended: list[tuple[str, str, int]] = []
         for row in rows:
             row["seconds"] = seconds.get((row["arm"], row["task"], row["trial"]))
             self._solved[row["arm"]] += row["success"]
             ends = row["passed"] and not self.manifest["arms"][row["arm"]].get("independent")
             if ends or row["trial"] == self.manifest["trials"]:
-                self.done[row["arm"], row["task"]] = row["trial"]
+                ended.append((row["arm"], row["task"], row["trial"]))
+        # A trial that is missing before the last one is owed, too.
+        self.done = {
+            (arm, task): last
+            for arm, task, last in ended
+            if all((arm, task, trial) in self._written for trial in range(1, last))
+        }
         if rows or index.exists():
             write_lines(index, rows)
         unfinished = self.unfinished()
@@ -156,9 +168,14 @@ class Store:
         return True
 
     def _append(self, name: str, row: Mapping[str, Any]) -> None:
+        path = self.path / name
         with self._guard:
             if name not in self._files:
-                self._files[name] = AppendFile(self.path / name, self._syncer)
+                try:
+                    path.parent.mkdir(exist_ok=True)
+                    self._files[name] = AppendFile(path, self._syncer)
+                except OSError as error:
+                    raise unwritable(path, error) from None
             file = self._files[name]
         file.append(row)
 
@@ -231,11 +248,20 @@ def sort_lines(path: Path, key: Callable[[dict[str, Any]], Any]) -> None:
 
 
 def write_text(path: Path, text: str | Iterable[str]) -> None:
-    """Replaces a file by way of a temporary one in the same folder."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Replaces a file by way of a temporary one in the same folder.
+
+    Raises:
+        RunStopped: the disk is full, or does not take it for another reason; the file is as it was.
+    """
     temporary = path.with_name(path.name + ".tmp")
-    with open(temporary, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-        file.writelines([text] if isinstance(text, str) else text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(temporary, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
+            file.writelines([text] if isinstance(text, str) else text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise unwritable(path, error) from None

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from reflex_bench.harness.errors import ModelError, ReflexError, UsageError, unknown
 from reflex_bench.models import openai_wire as wire
-from reflex_bench.models.base import Reply, Request, Usage, estimated_tokens, tokens_of
+from reflex_bench.models.base import Reply, Request, ToolCall, Usage, estimated_tokens, tokens_of
 from reflex_bench.models.openai_client import is_address, is_local, open_client, secrets_of
 from reflex_bench.models.openai_faults import (
     complaint_in,
@@ -120,10 +120,22 @@ class OpenAIModel:
     def _attempt(self, request: Request) -> Reply:
         content, api = self._post(request), self._options.api
         try:
-            return wire.read(content, api, wire.stops(api, request))
+            return self._clean(wire.read(content, api, wire.stops(api, request)))
         except ModelError as error:
             message, kind = scrubbed(f"{self._endpoint}: {error}", self._secrets), error.kind
         raise ModelError(message, kind)
+
+    def _clean(self, reply: Reply) -> Reply:
+        """A reply without secrets that its body held in JSON's own escapes, where `_content` could not see them."""
+
+        def clean(text: str) -> str:
+            for secret in self._secrets:
+                text = text.replace(secret, "[key]")
+            return text
+
+        calls = tuple(ToolCall(clean(call.name), clean(call.arguments)) for call in reply.calls)
+        told = {name: clean(getattr(reply, name)) for name in ("text", "finish", "model", "server")}
+        return replace(reply, calls=calls, **told)
 
     def _foreseen(self, request: Request) -> float:
         return estimated_tokens(request.messages) if self._options.tokens_per_minute else 0.0

@@ -38,9 +38,11 @@ def body(name: str, api: Api, request: Request, changed: Mapping[str, str | None
     """
     content: dict[str, Any] = {"model": name}
     if api == "chat":
-        content["messages"] = [{"role": turn.role, "content": turn.content} for turn in request.messages]
+        content["messages"] = [
+            {"role": turn.role, "content": _sendable(turn.content)} for turn in request.messages
+        ]
     else:
-        content["prompt"] = as_text(request.messages)
+        content["prompt"] = _sendable(as_text(request.messages))
     content["temperature"] = request.temperature
     content["max_tokens"] = request.max_tokens
     if stop := stops(api, request):
@@ -55,6 +57,11 @@ def body(name: str, api: Api, request: Request, changed: Mapping[str, str | None
             if new:
                 content[new] = value
     return content
+
+
+def _sendable(text: str) -> str:
+    """Text that can be posted: half a surrogate pair, as pages and files may hold, is replaced."""
+    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
 
 
 def as_text(messages: Sequence[Message]) -> str:

@@ -68,7 +68,7 @@ def test_a_token_limit_ends_a_run_that_ends_like_an_unbroken_one_when_it_is_rais
 
 def test_a_cost_limit_ends_a_run_near_it(served, reflex, tmp_path):
     # 12 and 3 tokens a call, as the server says: two cents.
-    prices = ("-c", "endpoint.prices={input: 1000, output: 2666.6666666}")
+    prices = ("-c", "endpoint.prices={input: 1000, output: 2667}")
     done = served(*prices, "--cost-limit", "0.5", "--max-connections", 4)
     assert done.returncode == 1
     assert "the cost limit of $0.50 is reached" in done.stderr

@@ -1,9 +1,14 @@
 """Killed, interrupted, or refused in the middle: a resumed run ends like an unbroken one."""
 
+import json
 import random
+import shutil
 import signal
+import subprocess
+import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from reading import record, rows
@@ -94,9 +99,6 @@ def test_a_second_writer_is_refused(reflex, start, tmp_path):
 
 
 def test_a_run_whose_settings_have_changed_is_not_mixed(finished, reflex, tmp_path):
-    import json
-    import shutil
-
     run = tmp_path / "changed"
     shutil.copytree(finished[0], run)
     info = json.loads((run / "run.json").read_text())
@@ -105,3 +107,60 @@ def test_a_run_whose_settings_have_changed_is_not_mixed(finished, reflex, tmp_pa
     done = reflex("resume", run)
     assert done.returncode == 2
     assert "prompt_hash changed since this run began" in done.stderr
+
+
+def test_a_trial_that_is_missing_before_the_last_one_is_owed(finished, reflex, tmp_path):
+    whole, _ = finished
+    run = tmp_path / "whole"
+    shutil.copytree(whole, run)
+    retried = {row["task"] for row in rows(run / "trajectories" / "react.trial-2.jsonl")}
+    file = run / "trajectories" / "react.trial-1.jsonl"
+    kept = [
+        line for line in file.read_text().splitlines(keepends=True) if json.loads(line)["task"] not in retried
+    ]
+    assert len(kept) < len(file.read_text().splitlines())
+    file.write_text("".join(kept))
+    done = reflex("resume", run, "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert_like_unbroken(run, whole)
+
+
+def test_a_directory_in_which_a_run_had_not_yet_begun_is_as_good_as_an_empty_one(reflex, tmp_path):
+    (tmp_path / "whole").mkdir()
+    (tmp_path / "whole" / "run.json.tmp").write_text('{"half')
+    done = reflex(*BENCH, "--run-id", "whole", "--results", tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("kilobytes", [4, 16, 64, 200])
+def test_where_no_more_can_be_written_it_says_so_in_one_line_and_goes_on_later(
+    finished, reflex, surroundings, tmp_path, kilobytes
+):
+    whole, _ = finished
+    run = tmp_path / "whole"
+    # The kernel's limit on file sizes refuses a write as a full disk does.
+    words = [Path(sys.executable).with_name("reflex"), *BENCH, "--run-id", "whole", "--results", tmp_path]
+    command = f"ulimit -f {kilobytes}; exec {' '.join(map(str, words))}"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, env=surroundings, timeout=120
+    )
+    assert done.returncode in (1, 2)
+    assert "Traceback" not in done.stderr
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"reflex: cannot write {run}")
+    if (run / "run.json").exists():
+        assert last.endswith(f"go on with: reflex resume {run}")
+        again = reflex("resume", run, "--quiet")
+    else:
+        again = reflex(*BENCH, "--run-id", "whole", "--results", tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert_like_unbroken(run, whole)
+
+
+def test_told_to_end_before_it_has_begun_it_says_so(start, tmp_path):
+    process = start(*BENCH, "--results", tmp_path)
+    time.sleep(0.35)
+    process.send_signal(signal.SIGTERM)
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in said) == (130, False)
+    assert said.splitlines()[-1].startswith("reflex: interrupted")

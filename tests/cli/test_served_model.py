@@ -62,7 +62,7 @@ def test_errors_are_errors_of_the_trial_and_the_rest_of_the_run_goes_on(bench, r
     done = bench("--tasks", 12, "--trials", 2, "-c", "endpoint.max_retries=0", "--max-workers", 1)
     assert done.returncode == 1
     # Three first trials failed, and each of them was to serve both arms.
-    assert "6 trials ended in errors" in done.stderr
+    assert "6 trials ended in an error" in done.stderr
     trials = rows(tmp_path / "served" / "trials.jsonl")
     errors = [row for row in trials if row["outcome"] == "error"]
     assert (len(errors), len({row["attempt"] for row in errors})) == (6, 3)

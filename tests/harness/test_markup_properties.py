@@ -27,7 +27,8 @@ from reflex_bench.cli.read import list_runs, show
 from reflex_bench.harness.compare import compare
 from reflex_bench.harness.compare_table import comparison_tables
 from reflex_bench.harness.frame import read_run
-from reflex_bench.harness.render import Cell, Grid, Table, plain, render
+from reflex_bench.harness.plain import plain
+from reflex_bench.harness.render import Cell, Grid, Table, render
 from reflex_bench.harness.styles import styled_table
 
 SAMPLE = Path(__file__).parent.parent.parent / "results" / "sample"

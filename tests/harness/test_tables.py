@@ -14,7 +14,8 @@ from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.footnotes import notes
 from reflex_bench.harness.frame import Run, read_run
 from reflex_bench.harness.measures import by_type, independent_estimates, pass_at_k
-from reflex_bench.harness.render import Cell, Grid, Table, plain, render
+from reflex_bench.harness.plain import plain
+from reflex_bench.harness.render import Cell, Grid, Table, render
 from reflex_bench.harness.tables import (
     amount,
     dollars,

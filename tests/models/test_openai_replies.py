@@ -154,6 +154,14 @@ def test_the_turn_mark_is_not_added_where_a_stop_covers_it(loopback: Loopback, c
     assert loopback.posts[0].body["stop"] == ["\n"]
 
 
+@pytest.mark.parametrize("api", ["chat", "completions"])
+def test_half_a_surrogate_pair_in_a_prompt_is_posted_as_a_question_mark(
+    connect: Connect, loopback: Loopback, api: str
+) -> None:
+    connect(api=api).complete(asked("a page with \ud800 in it, and ü"))
+    assert "a page with ? in it, and ü" in str(loopback.posts[0].body)
+
+
 def test_sixty_four_threads_share_one_client_and_all_their_calls_run_at_once(
     connect: Connect, loopback: Loopback
 ) -> None:

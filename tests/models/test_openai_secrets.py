@@ -76,9 +76,10 @@ def test_a_server_that_echoes_the_key_in_its_reply_does_not_get_it_into_the_jour
         "choices": [{"message": {"content": f"it is {CANARY}"}}],
     }
     plain = as_json(body)
-    loopback.play(plain, plain.but(body=plain.body.replace(b"/", rb"\/")))
+    coded = plain.body.replace(CANARY.encode(), "".join(f"\\u{ord(sign):04x}" for sign in CANARY).encode())
+    loopback.play(plain, plain.but(body=plain.body.replace(b"/", rb"\/")), plain.but(body=coded))
     model = connect(key=CANARY)
-    for reply in (model.complete(ASKED), model.complete(ASKED)):
+    for reply in (model.complete(ASKED), model.complete(ASKED), model.complete(ASKED)):
         assert (reply.text, reply.model, reply.server) == ("it is [key]", "[key]", "[key]")
 
 
