@@ -1,23 +1,23 @@
 """What a run is likely to take, before it takes it (`--dry-run`).
 
-An estimate from the real prompts of a few of the run's tasks and from how runs usually go; the constants below were
-read off runs of 134 procedural ALFWorld games with the simulated model.
+An estimate from the real prompts of a few of the run's tasks, from the length of the turns in their examples, and from
+how runs usually go; the constants below were read off runs of both environments with the simulated model.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
 from reflex_bench.agents.messages import opening
 from reflex_bench.harness.plan import Arm, Plan
-from reflex_bench.models.base import Usage, estimated_tokens
+from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Usage, estimated_tokens
 
 SAMPLED_TASKS = 5
 SUCCESS_OF_A_TRIAL = 0.4
-SHARE_OF_THE_STEP_CAP = 0.45
-TOKENS_OF_A_TURN = 9
-TOKENS_OF_AN_OBSERVATION = 22
+SHARE_OF_THE_STEP_CAP = 0.5
+SHARE_WITH_REFLECTIONS = 0.45
 TOKENS_OF_A_REFLECTION = 80
 
 
@@ -41,8 +41,8 @@ class Estimate:
 
 def estimate(plan: Plan) -> Estimate:
     """Estimates a run from its plan. Opens a few tasks; calls no model."""
-    tasks, steps = len(plan.split.tasks), max(1.0, SHARE_OF_THE_STEP_CAP * plan.limits.max_steps)
-    start = _opening_tokens(plan)
+    tasks, start = len(plan.split.tasks), _opening_tokens(plan)
+    turn, observation = _example_tokens(plan)
     trials = calls = prompt = completion = 0.0
     cost: float | None = 0.0
     shared: set[str] = set()
@@ -50,12 +50,16 @@ def estimate(plan: Plan) -> Estimate:
         acting = arm.key("run", "acting", "watching")
         first = 0 if plan.config.share_first_trial and acting in shared else 1
         shared.add(acting)
-        own = tasks * (first + _retries(plan.trials))
-        growth = (TOKENS_OF_A_TURN + TOKENS_OF_AN_OBSERVATION) * steps / 2
+        own = tasks * (first + _retries(plan))
+        reflects = arm.settings["reflector"] != "none"
+        steps = max(
+            1.0, plan.limits.max_steps * (SHARE_WITH_REFLECTIONS if reflects else SHARE_OF_THE_STEP_CAP)
+        )
+        growth = (turn + observation) * steps / 2
         remembered = _remembered(arm, plan.trials)
-        reflections = tasks * _retries(plan.trials) if arm.settings["reflector"] != "none" else 0.0
+        reflections = tasks * _retries(plan) if reflects else 0.0
         asked = own * steps * (start + growth + remembered) + reflections * (start + 2 * growth)
-        said = own * steps * TOKENS_OF_A_TURN + reflections * TOKENS_OF_A_REFLECTION
+        said = own * steps * turn + reflections * TOKENS_OF_A_REFLECTION
         price = plan.models[arm.actor.model].cost(Usage(round(asked), round(said), 0))
         cost = None if cost is None or price is None else cost + price
         trials, calls = trials + own, calls + own * steps + reflections
@@ -64,9 +68,11 @@ def estimate(plan: Plan) -> Estimate:
     return Estimate(round(trials), round(calls), round(prompt), round(completion), most, cost)
 
 
-def _retries(trials: int) -> float:
+def _retries(plan: Plan) -> float:
     """Trials after the first that a chain is expected to run."""
-    return sum((1 - SUCCESS_OF_A_TRIAL) ** (trial - 1) for trial in range(2, trials + 1))
+    if plan.independent:
+        return plan.trials - 1
+    return sum((1 - SUCCESS_OF_A_TRIAL) ** (trial - 1) for trial in range(2, plan.trials + 1))
 
 
 def _remembered(arm: Arm, trials: int) -> float:
@@ -85,3 +91,15 @@ def _opening_tokens(plan: Plan) -> float:
             messages = opening(plan.environment.prompts, task.type, episode.reset(), ())
         total += estimated_tokens(messages)
     return total / len(sampled)
+
+
+def _example_tokens(plan: Plan) -> tuple[float, float]:
+    """Tokens of a turn and of an observation, as long as they are in the prompts' examples."""
+    examples = [example for each in plan.environment.prompts.examples.values() for example in each]
+    said = [text for example in examples for _, text in example.turns]
+    seen = [text for example in examples for text, _ in example.turns[1:]]
+    return _mean_tokens(said), _mean_tokens(seen)
+
+
+def _mean_tokens(texts: Sequence[str]) -> float:
+    return sum(map(len, texts)) / max(1, len(texts)) / CHARACTERS_PER_TOKEN

@@ -183,7 +183,7 @@ QUOTA = error(429, f"You exceeded your quota, {KEY}", code="insufficient_quota",
 BROKEN = error(500, f"the server is on fire \x1b[31m{KEY}", type="server_error")
 BUSY = error(503, f"no capacity for {HALF}")
 HTML = f"<html><head><title>502 Bad Gateway {KEY}</title></head><body>{HALF} <script>alert(1)</script>"
-ERRORS = r"\d+ trials ended in errors; try them again with: reflex resume "
+ERRORS = r"\d+ trials? ended in an error; try again with: reflex resume "
 STOPPED = r".*; go on with: reflex resume "
 LIMITED = r"answers 429, too many requests: \d+ at a time for now$"
 """What a run says when an endpoint first refuses a call for its rate limit."""

@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """A run as a lab makes it, killed three times: 134 tasks, two arms, three trials, 64 connections to a server of 200 ms.
 
-    scripts/chaos load [--tasks 134] [--kills 3] [--seed 1] [--markdown]
+    scripts/chaos load [--tasks 134] [--kills 3] [--seed 1] [--latency 0.2] [--markdown]
 
 The simulated player answers, behind HTTP and in a process of its own; no language model does. The run is killed at
 random numbers of calls, resumed each time, and at its end compared with one that nothing happened to: trajectories,
@@ -20,7 +20,7 @@ from pathlib import Path
 from chaos_runs import REFLEX, Reflex, doubled, found_out, print_table, unlike
 from load_server import Server, running
 
-CONNECTIONS, LATENCY = 64, 0.2
+CONNECTIONS = 64
 
 
 def lines(path: Path) -> int:
@@ -72,6 +72,7 @@ def campaign(
     bound = calls + given.kills * CONNECTIONS
     told = [
         ("tasks, arms, trials", f"{given.tasks}, 2, up to 3"),
+        ("connections, latency of the server", f"{CONNECTIONS}, {given.latency:g} s"),
         ("unbroken: calls written down, calls that the server answered", f"{calls:,}, {posts:,}"),
         ("unbroken: time", f"{seconds:.0f} s"),
         ("killed after so many calls", ", ".join(f"{each:,}" for each in killed)),
@@ -93,9 +94,10 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=134)
     parser.add_argument("--kills", type=int, default=3)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--latency", type=float, default=0.2, help="of the server, in seconds")
     parser.add_argument("--markdown", action="store_true")
     given = parser.parse_args()
-    with running("simulated", LATENCY) as server, tempfile.TemporaryDirectory() as folder:
+    with running("simulated", given.latency) as server, tempfile.TemporaryDirectory() as folder:
         told, good = campaign(server, given, Path(folder))
     print_table(("what", "found"), told, given.markdown)
     print(f"\n{'all as it should be' if good else 'NOT as it should be'}")
