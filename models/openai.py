@@ -133,9 +133,14 @@ class OpenAIModel:
                 text = text.replace(secret, "[key]")
             return text
 
-        calls = tuple(ToolCall(clean(call.name), clean(call.arguments)) for call in reply.calls)
-        told = {name: clean(getattr(reply, name)) for name in ("text", "finish", "model", "server")}
-        return replace(reply, calls=calls, **told)
+        return replace(
+            reply,
+            text=clean(reply.text),
+            finish=clean(reply.finish),
+            model=clean(reply.model),
+            server=clean(reply.server),
+            calls=tuple(ToolCall(clean(call.name), clean(call.arguments)) for call in reply.calls),
+        )
 
     def _foreseen(self, request: Request) -> float:
         return estimated_tokens(request.messages) if self._options.tokens_per_minute else 0.0
