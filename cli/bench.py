@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import sys
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from reflex_bench.cli.places import Results, new_run, run_path
-from reflex_bench.harness.errors import Interrupted, RunStopped
-
-if TYPE_CHECKING:
-    from reflex_bench.harness.plan import Plan
-    from reflex_bench.harness.store import Store
+from reflex_bench.cli.places import Results, run_path
+from reflex_bench.cli.running import carry_out, check_models, repeat, resumable, start
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress, only the table at the end.")]
 MaxConnections = Annotated[int | None, typer.Option(help="Model calls at a time [default: 16].")]
@@ -165,60 +161,6 @@ def bench(
     return repeat(resolved, seeds, results, run_id, quiet)
 
 
-def repeat(config: Any, seeds: int, results: Path | None, run_id: str | None, quiet: bool) -> int:
-    """Runs the whole with one seed after the other, and prints mean and spread."""
-    from reflex_bench.harness.frame import read_run
-    from reflex_bench.harness.render import render
-    from reflex_bench.harness.seeds import seeds_table
-
-    first = new_run(results, run_id, str(config.environment["name"]))
-    paths = [first.with_name(f"{first.name}-seed{config.seed + n}") for n in range(seeds)]
-    codes = [
-        start(config.model_copy(update={"seed": config.seed + n}), results, path.name, False, quiet)
-        for n, path in enumerate(paths)
-    ]
-    if max(codes) < 2:
-        table = seeds_table([read_run(path) for path in paths])
-        print(render(table, color=sys.stdout.isatty()), end="")
-    return max(codes)
-
-
-def nest(flags: dict[str, Any]) -> dict[str, Any]:
-    """Dotted names as nested mappings; flags that were not given are left out."""
-    nested: dict[str, Any] = {}
-    for name, value in flags.items():
-        if value is not None:
-            *path, last = name.split(".")
-            place = nested
-            for part in path:
-                place = place.setdefault(part, {})
-            place[last] = value
-    return nested
-
-
-def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, quiet: bool) -> int:
-    """Plans a run, makes its directory, and carries it out."""
-    from reflex_bench.cli.live import print_plan
-    from reflex_bench.harness.manifest import describe
-    from reflex_bench.harness.plan import make_plan
-    from reflex_bench.harness.remembering import carry, unpack
-    from reflex_bench.harness.store import Store
-
-    plan = make_plan(config)
-    try:
-        if dry_run:
-            print_plan(plan)
-            return 0
-        warnings = check_models(plan)
-        path = new_run(results, run_id, plan.environment.name)
-        carried = carry(plan)
-        store = Store.create(path, describe(plan, path.name, ["reflex", *sys.argv[1:]]))
-        unpack(carried, path)
-        return carry_out(plan, store, quiet, warnings)
-    finally:
-        plan.close()
-
-
 def resume(
     run: Annotated[str, typer.Argument(help="A run directory, or its name in the results directory.")],
     max_connections: MaxConnections = None,
@@ -244,55 +186,24 @@ def resume(
             "limits.time": time_limit,
         }
     )
-    store = Store(run_path(run, results))
-    try:
-        plan = make_plan(checked(merge(store.manifest["config"], changes)))
-        try:
-            check_same(plan, store.manifest)
-            return carry_out(plan, store, quiet, check_models(plan) if store.unfinished() else [])
-        finally:
-            plan.close()
-    finally:
-        store.close()
+    path = run_path(run, results)
+    with (
+        resumable(path),
+        closing(Store(path)) as store,
+        closing(make_plan(checked(merge(store.manifest["config"], changes)))) as plan,
+    ):
+        check_same(plan, store.manifest)
+        return carry_out(plan, store, quiet, check_models(plan) if store.unfinished() else [])
 
 
-def check_models(plan: Plan) -> list[str]:
-    """Asks every model whether it can answer, before anything is paid for; returns its warnings."""
-    return [warning for model in plan.models.values() for warning in model.check()]
-
-
-def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int:
-    """Runs what is owed, shows how it goes, and prints the table."""
-    from reflex_bench.cli.live import Live
-    from reflex_bench.cli.read import print_tables
-    from reflex_bench.harness.manifest import learned, now
-    from reflex_bench.harness.runner import Runner
-
-    go_on = f"go on with: reflex resume {store.path}"
-    for warning in warnings:
-        print(f"reflex: {warning}", file=sys.stderr)
-    try:
-        with Live(plan, store, quiet) as live:
-            runner = Runner(plan, store, live)
-            store.set_status("running", config=plan.config.model_dump())
-            ended = runner.run()
-        more = learned(plan, store.manifest, ended)
-        store.set_status(ended.status, ended=now(), reason=ended.reason, **more)
-        store.close()
-        print_tables(store.path, quiet)
-    except RunStopped as stop:
-        raise RunStopped(f"{stop}; {go_on}") from None
-    except KeyboardInterrupt:
-        raise Interrupted(f"interrupted; {go_on}") from None
-    finally:
-        store.close()
-    if ended.status == "interrupted":
-        raise Interrupted(f"interrupted; {go_on}")
-    if ended.status != "complete":
-        raise RunStopped(f"{ended.reason}; {go_on}")
-    if ended.errors:
-        what = "1 trial" if ended.errors == 1 else f"{ended.errors} trials"
-        print(
-            f"reflex: {what} ended in an error; try again with: reflex resume {store.path}", file=sys.stderr
-        )
-    return 1 if ended.errors else 0
+def nest(flags: dict[str, Any]) -> dict[str, Any]:
+    """Dotted names as nested mappings; flags that were not given are left out."""
+    nested: dict[str, Any] = {}
+    for name, value in flags.items():
+        if value is not None:
+            *path, last = name.split(".")
+            place = nested
+            for part in path:
+                place = place.setdefault(part, {})
+            place[last] = value
+    return nested

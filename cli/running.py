@@ -1,0 +1,121 @@
+"""Carrying out runs: from a configuration or a run directory to the table at the end."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from reflex_bench.cli.places import new_run
+from reflex_bench.harness.errors import Interrupted, RunStopped
+
+if TYPE_CHECKING:
+    from reflex_bench.harness.plan import Plan
+    from reflex_bench.harness.store import Store
+
+
+def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, quiet: bool) -> int:
+    """Plans a run, makes its directory, and carries it out."""
+    from reflex_bench.cli.live import print_plan
+    from reflex_bench.harness.manifest import describe
+    from reflex_bench.harness.plan import make_plan
+    from reflex_bench.harness.remembering import carry, unpack
+    from reflex_bench.harness.store import Store
+
+    plan = make_plan(config)
+    try:
+        if dry_run:
+            print_plan(plan)
+            return 0
+        warnings = check_models(plan)
+        path = new_run(results, run_id, plan.environment.name)
+        carried = carry(plan)
+        with resumable(path):
+            store = Store.create(path, describe(plan, path.name, ["reflex", *sys.argv[1:]]))
+            unpack(carried, path)
+            return carry_out(plan, store, quiet, warnings)
+    finally:
+        plan.close()
+
+
+def repeat(config: Any, seeds: int, results: Path | None, run_id: str | None, quiet: bool) -> int:
+    """Runs the whole with one seed after the other, and prints mean and spread."""
+    from reflex_bench.harness.frame import read_run
+    from reflex_bench.harness.render import render
+    from reflex_bench.harness.seeds import seeds_table
+
+    first = new_run(results, run_id, str(config.environment["name"]))
+    paths = [first.with_name(f"{first.name}-seed{config.seed + n}") for n in range(seeds)]
+    codes = [
+        start(config.model_copy(update={"seed": config.seed + n}), results, path.name, False, quiet)
+        for n, path in enumerate(paths)
+    ]
+    if max(codes) < 2:
+        table = seeds_table([read_run(path) for path in paths])
+        print(render(table, color=sys.stdout.isatty()), end="")
+    return max(codes)
+
+
+def check_models(plan: Plan) -> list[str]:
+    """Asks every model whether it can answer, before anything is paid for; returns its warnings."""
+    return [warning for model in plan.models.values() for warning in model.check()]
+
+
+def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int:
+    """Runs what is owed, shows how it goes, and prints the table."""
+    from reflex_bench.cli.live import Live
+    from reflex_bench.cli.read import print_tables
+    from reflex_bench.harness.manifest import learned, now
+    from reflex_bench.harness.runner import Runner
+
+    for warning in warnings:
+        print(f"reflex: {warning}", file=sys.stderr)
+    try:
+        with Live(plan, store, quiet) as live:
+            runner = Runner(plan, store, live)
+            store.set_status("running", config=plan.config.model_dump())
+            ended = runner.run()
+        with undisturbed():
+            more = learned(plan, store.manifest, ended)
+            store.set_status(ended.status, ended=now(), reason=ended.reason, **more)
+            store.close()
+            print_tables(store.path, quiet)
+    finally:
+        store.close()
+    if ended.status == "interrupted":
+        raise KeyboardInterrupt
+    if ended.status != "complete":
+        raise RunStopped(ended.reason)
+    if ended.errors:
+        what = "1 trial" if ended.errors == 1 else f"{ended.errors} trials"
+        print(
+            f"reflex: {what} ended in an error; try again with: reflex resume {store.path}", file=sys.stderr
+        )
+    return 1 if ended.errors else 0
+
+
+@contextmanager
+def resumable(path: Path) -> Iterator[None]:
+    """Whatever ends a run before its time, says how to go on."""
+    go_on = f"go on with: reflex resume {path}"
+    try:
+        yield
+    except RunStopped as stop:
+        raise RunStopped(f"{stop}; {go_on}") from None
+    except KeyboardInterrupt:
+        begun = (path / "run.json").exists()
+        raise Interrupted(f"interrupted; {go_on}" if begun else "interrupted") from None
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """No signal breaks off what a run ends with: it takes a moment, and half of it would help nobody."""
+    before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
