@@ -117,11 +117,11 @@ def while_waiting(setting: Setting) -> Tally:
 def half_laid_out(setting: Setting) -> Tally:
     """What a kill can leave between the making of the directory and that of `run.json`."""
     tally = Tally("killed before run.json was there")
-    for left in ((), ("trajectories",), ("trajectories", "run.json.tmp")):
+    for left in ((), ("run.json.tmp",)):
         with setting.place(f"laid-out-{len(left)}") as place:
             place.run.mkdir()
             for name in left:
-                (place.run / name).write_text('{"sch') if "." in name else (place.run / name).mkdir()
+                (place.run / name).write_text('{"sch')
             place.go_on(tally)
     return tally
 

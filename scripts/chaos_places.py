@@ -185,9 +185,9 @@ def judge_death(tally: Tally, done: Done, place: Place, how: signal.Signals) -> 
     if done.code == 0:
         tally.remark("over before the signal")
     elif how == TERM and done.code == 130:
-        tally.check(
-            "reflex resume" in said or not status, f"130, {status}, no hint to resume: {said or 'silence'}"
-        )
+        if "reflex resume" not in said:
+            tally.check(said == "reflex: interrupted", f"130, {status}: {said or 'silence'}")
+            tally.remark("ended before or after its work")
     else:
         tally.check(done.code == -how, f"exit {done.code} on {how.name}: {said}")
         if how == TERM:
