@@ -114,7 +114,8 @@ class Runner:
             interrupted = True
             self._stop("interrupted")
             for thread in threads:
-                thread.join()
+                if thread.is_alive():  # and not one that had not yet been started
+                    thread.join()
         try:
             if not self._reason:
                 self._store.sort()

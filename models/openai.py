@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from reflex_bench.harness.errors import ModelError, ReflexError, UsageError, unknown
 from reflex_bench.models import openai_wire as wire
-from reflex_bench.models.base import Reply, Request, ToolCall, Usage, estimated_tokens, tokens_of
+from reflex_bench.models.base import Reply, Request, ToolCall, Usage, tokens_of
 from reflex_bench.models.openai_client import is_address, is_local, open_client, secrets_of
 from reflex_bench.models.openai_faults import (
     complaint_in,
@@ -90,35 +90,35 @@ class OpenAIModel:
         self._is_local = is_local(urlsplit(url).hostname or "")
         self._has_key = bool(key)
         self._secrets = secrets_of(key, url)
-        self._client = open_client(url, key or NO_KEY, options)
+        self._pace, self._told = Pace(options), -_TELL_EVERY
+        self._client = open_client(url, key or NO_KEY, options, self._pace)
         self._changed: dict[str, str | None] = {}
         self._lock = threading.Lock()
-        self._pace, self._told = Pace(options), -_TELL_EVERY
         self._price = options.prices.cost if options.prices else price_list(name, self._endpoint)
 
     def complete(self, request: Request) -> Reply:
         """One reply, after as many attempts as `reflex_bench.models.retrying` allows; see `Model.complete`."""
         started, retries = time.perf_counter(), Retries(self._options)
-        foreseen = self._foreseen(request)
         while True:
-            with self._pace.turn(foreseen) as begun:
-                try:
-                    reply = self._attempt(request)
-                except ModelError as error:
-                    failure = error
-                    if error.kind == "rate_limit" and self._pace.refused(begun, error.retry_after):
-                        self._tell_of_limit()
-                else:
-                    taken = tokens_of(reply.usage)
-                    self._pace.answered(0.0 if taken is None else taken - foreseen)
-                    seconds = time.perf_counter() - started
-                    return replace(reply, cost=self.cost(reply.usage), seconds=seconds, retries=retries.count)
+            try:
+                reply = self._attempt(request)
+            except ModelError as error:
+                failure = error
+            else:
+                self._pace.answered(tokens_of(reply.usage))
+                seconds = time.perf_counter() - started
+                return replace(reply, cost=self.cost(reply.usage), seconds=seconds, retries=retries.count)
+            if failure.kind == "rate_limit" and self._pace.refused(failure.retry_after):
+                self._tell_of_limit()
             # Raised out here, an error drags no other along that holds the request and its key.
             if not retries.wait(failure):
                 raise failure
 
     def _attempt(self, request: Request) -> Reply:
-        content, api = self._post(request), self._options.api
+        try:
+            content, api = self._post(request), self._options.api
+        finally:
+            self._pace.end()
         try:
             return self._clean(wire.read(content, api, wire.stops(api, request)))
         except ModelError as error:
@@ -141,9 +141,6 @@ class OpenAIModel:
             server=clean(reply.server),
             calls=tuple(ToolCall(clean(call.name), clean(call.arguments)) for call in reply.calls),
         )
-
-    def _foreseen(self, request: Request) -> float:
-        return estimated_tokens(request.messages) if self._options.tokens_per_minute else 0.0
 
     def _tell_of_limit(self) -> None:
         with self._lock:

@@ -9,14 +9,20 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from reflex_bench.models.base import CHARACTERS_PER_TOKEN
+from reflex_bench.models.pacing import Pace
 from reflex_bench.models.registry import ModelOptions
 
 if TYPE_CHECKING:
     import openai
 
 
-def open_client(url: str, key: str, options: ModelOptions) -> openai.OpenAI:
-    """A client for any number of threads."""
+def open_client(url: str, key: str, options: ModelOptions, pace: Pace | None = None) -> openai.OpenAI:
+    """A client for any number of threads; its calls begin at the pace given.
+
+    A call is in flight from when its request is sent until its answer is read to the end: what its thread computes
+    before and after keeps no other call waiting.
+    """
     import httpx2
     import openai
 
@@ -35,6 +41,12 @@ def open_client(url: str, key: str, options: ModelOptions) -> openai.OpenAI:
 
         def close(self) -> None:
             self._stream.close()
+            if pace:
+                pace.end()
+
+    def begin(request: httpx2.Request) -> None:
+        if pace:
+            pace.begin(len(request.content) / CHARACTERS_PER_TOKEN)
 
     def bound(response: httpx2.Response) -> None:
         if isinstance(response.stream, httpx2.SyncByteStream):
@@ -50,7 +62,7 @@ def open_client(url: str, key: str, options: ModelOptions) -> openai.OpenAI:
             # Waiting for a free connection is no fault of the server's: it has no time-out.
             timeout=httpx2.Timeout(options.timeout, connect=min(10.0, options.timeout), pool=None),
             limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
-            event_hooks={"response": [bound]},
+            event_hooks={"request": [begin], "response": [bound]},
         ),
     )
 

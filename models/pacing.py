@@ -5,8 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from reflex_bench.harness.errors import RunStopped
 from reflex_bench.models.registry import ModelOptions
@@ -22,7 +20,7 @@ LOOK_UP = 0.5
 
 
 class Pace:
-    """Lets calls begin, one thread a call.
+    """Lets calls begin, each in a thread of its own.
 
     At most `max_connections` are in flight; while the endpoint answers 429, fewer: each refusal halves the limit, each
     answered call raises it by its share of one, so that a limit's worth of answers adds one connection (additive
@@ -37,27 +35,25 @@ class Pace:
         self._most = options.max_connections
         self._limit = float(self._most)
         self._in_flight = 0
+        self._peak = 1  # of calls in flight since the limit was last cut
         self._cut_at = self._closed_until = 0.0
         self._requests = Rate(options.requests_per_minute)
         self._tokens = Rate(options.tokens_per_minute)
         self._stopping = options.stopping
         self._lock = threading.Lock()
         self._waiting: deque[threading.Event] = deque()
+        self._call = threading.local()
 
     @property
     def limit(self) -> int:
         """Calls that may be in flight now."""
         return int(self._limit)
 
-    @contextmanager
-    def turn(self, tokens: float) -> Iterator[float]:
-        """Waits until a call may begin, first come first served, and is entered while it goes on.
+    def begin(self, tokens: float) -> None:
+        """Waits until a call of this thread may begin, first come first served.
 
         Args:
             tokens: how many the call will probably take; put right by `answered`.
-
-        Returns:
-            When the call began, for `refused`.
 
         Raises:
             RunStopped: the run is being stopped.
@@ -77,13 +73,16 @@ class Pace:
         with self._lock:
             self._waiting.popleft()
             self._in_flight += 1
-            begun = time.monotonic()
-            self._requests.take(1, begun)
-            self._tokens.take(tokens, begun)
+            self._peak = max(self._peak, self._in_flight)
+            self._call.in_flight, self._call.begun, self._call.tokens = True, time.monotonic(), tokens
+            self._requests.take(1, self._call.begun)
+            self._tokens.take(tokens, self._call.begun)
             self._wake()
-        try:
-            yield begun
-        finally:
+
+    def end(self) -> None:
+        """The call of this thread is no longer in flight; nothing where none is."""
+        if getattr(self._call, "in_flight", False):
+            self._call.in_flight = False
             with self._lock:
                 self._in_flight -= 1
                 self._wake()
@@ -99,23 +98,23 @@ class Pace:
         now = time.monotonic()
         return min(LOOK_UP, max(self._closed_until, self._requests.due, self._tokens.due) - now)
 
-    def answered(self, tokens: float) -> None:
-        """Takes note of an answer.
+    def answered(self, tokens: int | None) -> None:
+        """Takes note that the last call of this thread was answered.
 
         Args:
-            tokens: taken beyond those foreseen; may be negative.
+            tokens: that it took; None where the server did not say.
         """
         with self._lock:
             if self._limit < self._most:
                 self._limit = min(self._most, self._limit + 1 / self._limit)
                 self._wake()
-            self._tokens.take(tokens, time.monotonic())
+            if tokens is not None:
+                self._tokens.take(tokens - self._call.tokens, time.monotonic())
 
-    def refused(self, begun: float, pause: float | None) -> bool:
-        """Takes note, during its turn, of a call that was refused for the endpoint's rate limit.
+    def refused(self, pause: float | None) -> bool:
+        """Takes note that the last call of this thread was refused for the endpoint's rate limit.
 
         Args:
-            begun: when the refused call began.
             pause: seconds that the endpoint asks to wait, if it does: then nobody asks it before.
 
         Returns:
@@ -125,10 +124,11 @@ class Pace:
             now = time.monotonic()
             if pause is not None:
                 self._closed_until = max(self._closed_until, now + pause)
-            if begun < self._cut_at:
+            if self._call.begun < self._cut_at:
                 return False
             self._cut_at = now
-            self._limit = max(1.0, min(self._limit, self._in_flight) * CUT)
+            self._limit = max(1.0, min(self._limit, self._peak) * CUT)
+            self._peak = max(1, self._in_flight)
             return True
 
 

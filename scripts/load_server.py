@@ -19,13 +19,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import signal
 import subprocess
 import sys
 import time
 import urllib.request
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,8 +39,8 @@ SAMPLE_EVERY = 0.1  # seconds
 class Slots:
     """What is being answered, and what waits for it."""
 
-    def __init__(self, count: int, latency: float, answer: Answerer) -> None:
-        self.count, self.latency, self.answer = count, latency, answer
+    def __init__(self, count: int, latency: float, answer: Answerer, pool: Executor | None) -> None:
+        self.count, self.latency, self.answer, self.pool = count, latency, answer, pool
         self.waiting: deque[tuple[Connection, bytes]] = deque()
         self.busy = 0
         self.reset()
@@ -66,7 +68,14 @@ class Slots:
         begun = time.monotonic()
         now = self.change(+1)
         self.first = self.first or now
-        text = self.answer(body)
+        if self.pool is None:
+            self.later(connection, self.answer(body), begun)
+            return
+        # What takes its time is computed elsewhere: meanwhile no request may wait to be counted.
+        asked = asyncio.get_running_loop().run_in_executor(self.pool, self.answer, body)
+        asked.add_done_callback(lambda done: self.later(connection, done.result(), begun))
+
+    def later(self, connection: Connection, text: str, begun: float) -> None:
         if self.latency:
             asyncio.get_running_loop().call_at(begun + self.latency, self.finish, connection, text)
         else:
@@ -130,18 +139,15 @@ class Connection(asyncio.Protocol):
             self._transport.write(head.encode() + body)
 
 
-def simulated() -> Answerer:
-    """The stand-in that `--model simulated` is, from what the request holds."""
+def simulated(body: bytes) -> str:
+    """What the stand-in that `--model simulated` is makes of a request."""
     from reflex_bench.models.base import Message, Request
     from reflex_bench.models.simulated import answer
 
-    def say(body: bytes) -> str:
-        asked = json.loads(body)
-        messages = tuple(Message(turn["role"], turn["content"]) for turn in asked["messages"])
-        seed, stop = asked.get("seed"), tuple(asked.get("stop") or ())
-        return answer(Request(messages, asked["temperature"], asked["max_tokens"], stop, seed))
-
-    return say
+    asked = json.loads(body)
+    messages = tuple(Message(turn["role"], turn["content"]) for turn in asked["messages"])
+    seed, stop = asked.get("seed"), tuple(asked.get("stop") or ())
+    return answer(Request(messages, asked["temperature"], asked["max_tokens"], stop, seed))
 
 
 @dataclass(frozen=True)
@@ -167,7 +173,7 @@ def running(player: str, latency: float, slots: int = 64) -> Iterator[Server]:
         assert process.stdout is not None
         yield Server(process.stdout.readline().strip(), f"{player}-player")
     finally:
-        process.kill()
+        process.send_signal(signal.SIGINT)
         process.communicate()
 
 
@@ -186,8 +192,12 @@ def main() -> None:
     parser.add_argument("--player", choices=("constant", "simulated"), default="constant")
     parser.add_argument("--text", default="look", help="what `constant` says")
     given = parser.parse_args()
-    answer = simulated() if given.player == "simulated" else lambda body: given.text
-    asyncio.run(serve(Slots(given.slots, given.latency, answer), f"{given.player}-player"))
+    is_simulated = given.player == "simulated"
+    answer = simulated if is_simulated else lambda body: given.text
+    with ProcessPoolExecutor(1) if is_simulated else nullcontext() as pool:
+        slots = Slots(given.slots, given.latency, answer, pool)
+        with suppress(KeyboardInterrupt):
+            asyncio.run(serve(slots, f"{given.player}-player"))
 
 
 if __name__ == "__main__":

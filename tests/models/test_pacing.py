@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -47,14 +48,24 @@ def test_no_rate_never_waits() -> None:
     assert rate.due <= 1000.0
 
 
+@contextmanager
+def turn(pace: Pace) -> Iterator[None]:
+    pace.begin(0)
+    try:
+        yield
+    finally:
+        pace.end()
+
+
 def refuse(pace: Pace, calls: int) -> None:
     """So many calls at once, all refused, none of which asks for a pause."""
     together = threading.Barrier(calls)
 
     def call(_: int) -> None:
-        with pace.turn(0) as begun:
+        with turn(pace):
             together.wait()
-            pace.refused(begun, None)
+        together.wait()
+        pace.refused(None)
 
     with ThreadPoolExecutor(calls) as pool:
         list(pool.map(call, range(calls)))
@@ -68,13 +79,13 @@ def test_one_burst_of_refusals_halves_the_limit_once_and_answers_raise_it_again(
     assert pace.limit == 4
     raised = 0
     while pace.limit < 16:
-        with pace.turn(0):
-            pace.answered(0)
+        with turn(pace):
+            pace.answered(None)
         raised += 1
     # One more connection for each limit's worth of answers: 4 + 5 + ... + 15 are 114, a few less as it grows meanwhile.
     assert 90 <= raised <= 125
     for _ in range(200):
-        pace.answered(0)
+        pace.answered(None)
     assert pace.limit == 16
 
 
@@ -166,10 +177,10 @@ def test_turns_are_taken_in_the_order_in_which_they_were_asked_for() -> None:
     pace, order = Pace(ModelOptions(max_connections=1)), []
 
     def call(number: int) -> None:
-        with pace.turn(0):
+        with turn(pace):
             order.append(number)
 
-    with pace.turn(0):
+    with turn(pace):
         threads = [threading.Thread(target=call, args=(number,)) for number in range(6)]
         for thread in threads:
             thread.start()
@@ -182,7 +193,7 @@ def test_turns_are_taken_in_the_order_in_which_they_were_asked_for() -> None:
 def test_waiting_for_a_turn_ends_when_the_run_is_being_stopped() -> None:
     options = ModelOptions(max_connections=1)
     pace = Pace(options)
-    with pace.turn(0):
+    with turn(pace):
         threading.Timer(0.1, options.stopping.set).start()
-        with pytest.raises(RunStopped), pace.turn(0):
+        with pytest.raises(RunStopped), turn(pace):
             raise AssertionError("two calls where one is allowed")
