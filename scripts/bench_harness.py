@@ -162,7 +162,7 @@ def slots(given: argparse.Namespace) -> Iterator[Figure]:
 
 
 def slots_of(connections: int) -> tuple[float, float, int]:
-    """Shares of the slots that were busy: while tasks waited to begin, and from the first call to the last; the calls."""
+    """Shares of the slots that were busy: while tasks waited to begin, and in all; how many calls there were."""
     with running("simulated", 0.2, SLOTS) as server, tempfile.TemporaryDirectory() as folder:
         flags = ["--model", f"openai/{server.model}", "--base-url", server.url, "--results", folder]
         size = ["--tasks", "268", "--max-connections", str(connections), "--max-workers", "80"]

@@ -173,7 +173,7 @@ def running(player: str, latency: float, slots: int = 64) -> Iterator[Server]:
         assert process.stdout is not None
         yield Server(process.stdout.readline().strip(), f"{player}-player")
     finally:
-        process.send_signal(signal.SIGINT)
+        process.terminate()
         process.communicate()
 
 
@@ -192,6 +192,7 @@ def main() -> None:
     parser.add_argument("--player", choices=("constant", "simulated"), default="constant")
     parser.add_argument("--text", default="look", help="what `constant` says")
     given = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     is_simulated = given.player == "simulated"
     answer = simulated if is_simulated else lambda body: given.text
     with ProcessPoolExecutor(1) if is_simulated else nullcontext() as pool:
