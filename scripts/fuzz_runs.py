@@ -162,7 +162,7 @@ def _resume(run: Path) -> None:
     store = Store(run)
     tasks = set(store.manifest["split"]["task_ids"])
     store.close()
-    journal.Journal(run / "calls.jsonl", durable=False, tasks=tasks).close()
+    journal.Journal(run / "calls.jsonl", tasks=tasks).close()
 
 
 def _rescore(run: Path) -> None:
