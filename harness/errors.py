@@ -10,7 +10,7 @@
     ├── Interrupted           somebody ended the process (Ctrl-C, SIGTERM); exit code 130
     └── TrialError            infrastructure failed: the trial's outcome is `error`, never a failure of the agent
         ├── EnvironmentFailure
-        └── ModelError        after the client's own retries
+        └── ModelError        after all retries
             └── ContextOverflow   the prompt no longer fits: the trial ends with the outcome `context_limit`
 """
 

@@ -157,7 +157,7 @@ def refusal(status: int, complaint: Complaint, endpoint: str, model: str, has_ke
     """The error for an answer that is none.
 
     Args:
-        status: the HTTP status, after the client's own retries.
+        status: the HTTP status.
         complaint: what the body says.
         endpoint: the address without secrets.
         model: the name that was asked for.
