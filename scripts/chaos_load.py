@@ -17,14 +17,11 @@ import tempfile
 import time
 from pathlib import Path
 
+from chaos_places import lines
 from chaos_runs import REFLEX, Reflex, doubled, found_out, print_table, unlike
 from load_server import Server, running
 
 CONNECTIONS = 64
-
-
-def lines(path: Path) -> int:
-    return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
 def whole_run(reflex: Reflex, bench: list[object], results: Path) -> tuple[Path, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import subprocess
 import sys
 from pathlib import Path
@@ -11,10 +10,6 @@ import pytest
 
 from reflex_bench.models.base import Usage
 from reflex_bench.models.prices import Prices, price_list
-
-needs_list = pytest.mark.skipif(
-    importlib.util.find_spec("genai_prices") is None, reason="genai-prices is not installed"
-)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +52,6 @@ def test_without_the_package_every_price_is_unknown(tmp_path: Path) -> None:
     assert run.stdout.strip() == "None"
 
 
-@needs_list
 def test_the_published_list_prices_a_sold_model() -> None:
     # OpenAI's price list for gpt-4o-mini: 0.15, 0.60 and, cached, 0.075 dollars per million tokens.
     price = price_list("gpt-4o-mini", "https://api.openai.com/v1")
@@ -67,6 +61,5 @@ def test_the_published_list_prices_a_sold_model() -> None:
     assert price(Usage(None, 3)) is None
 
 
-@needs_list
 def test_a_model_listed_without_both_prices_is_unknown_and_not_free() -> None:
     assert price_list("text-embedding-3-small", "https://api.openai.com/v1") is None
