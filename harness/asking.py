@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from reflex_bench.agents.base import CallLimit
@@ -46,7 +46,8 @@ class Asking:
         """See `reflex_bench.agents.base.Ask`."""
         if self.spent.calls >= self.limit:
             raise CallLimit(f"{self.limit} model calls")
-        call = replace(self.call, number=self.spent.calls + 1, step=step)
+        about, number = self.call, self.spent.calls + 1
+        call = Call(about.attempt, number, about.arm, about.task, about.trial, step, about.role)
         seed = derive_seed(self.sample, call.role, call.number)
         asked = self.role
         request = Request(tuple(messages), asked.temperature, asked.max_tokens, tuple(stop), seed, self.tools)

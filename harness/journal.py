@@ -109,23 +109,26 @@ class Journal:
         if recorded is not None:
             return recorded
         reply = ask()
-        row = flat(call)
-        row["call"] = row.pop("number")
-        row["request"] = request
-        row["prompt_characters"] = characters
-        row["reply"] = {
-            "text": reply.text,
-            "finish": reply.finish,
-            "model": reply.model,
-            "server": reply.server,
-        }
+        said = {"text": reply.text, "finish": reply.finish, "model": reply.model, "server": reply.server}
         if reply.calls:
-            row["reply"]["calls"] = [flat(native) for native in reply.calls]
-        row["usage"] = flat(reply.usage)
-        row["cost"] = reply.cost
-        row["seconds"] = round(reply.seconds, 4)
-        row["retries"] = reply.retries
-        row["time"] = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+            said["calls"] = [flat(native) for native in reply.calls]
+        row = {
+            "attempt": call.attempt,
+            "arm": call.arm,
+            "task": call.task,
+            "trial": call.trial,
+            "step": call.step,
+            "role": call.role,
+            "call": call.number,
+            "request": request,
+            "prompt_characters": characters,
+            "reply": said,
+            "usage": flat(reply.usage),
+            "cost": reply.cost,
+            "seconds": round(reply.seconds, 4),
+            "retries": reply.retries,
+            "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
+        }
         with self._guard:
             self.taken.add(row)
         self._file.append(row)

@@ -10,13 +10,22 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from pydantic_core import PydanticSerializationError, to_json
+
 from reflex_bench.harness.errors import RunStopped, UsageError
 
 SYNC_EVERY = 0.1
 """Seconds between two syncs."""
 
-as_line = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-"""A value as JSON on one line."""
+_spelled_out = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+def as_line(value: Any) -> bytes:
+    """A value as JSON on one line, the line's end included."""
+    try:
+        return to_json(value, inf_nan_mode="constants") + b"\n"
+    except PydanticSerializationError:  # half a surrogate pair
+        return (_spelled_out(value) + "\n").encode("utf-8", "surrogatepass")
 
 
 def unwritable(path: Path, error: OSError) -> RunStopped:
@@ -99,7 +108,7 @@ class AppendFile:
         Raises:
             RunStopped: the disk is full, or does not take it for another reason; nothing of the line is left.
         """
-        line = (as_line(row) + "\n").encode("utf-8", "surrogatepass")
+        line = as_line(row)
         with self._lock:
             self._write_whole(line)
         if self._syncer is not None:

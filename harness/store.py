@@ -227,7 +227,7 @@ def write_json(path: Path, value: Any) -> None:
 
 def write_lines(path: Path, rows: Iterable[Any]) -> None:
     """Replaces a file with JSON lines, all at once."""
-    write_text(path, (as_line(row) + "\n" for row in rows))
+    _replace(path, map(as_line, rows))
 
 
 def sort_lines(path: Path, key: Callable[[dict[str, Any]], Any]) -> None:
@@ -240,24 +240,29 @@ def sort_lines(path: Path, key: Callable[[dict[str, Any]], Any]) -> None:
         if places == (places := sorted(places)):
             return
 
-        def line_at(place: tuple[Any, int, int]) -> str:
+        def line_at(place: tuple[Any, int, int]) -> bytes:
             file.seek(place[1])
-            return file.read(place[2]).decode("utf-8", "surrogatepass")
+            return file.read(place[2])
 
-        write_text(path, map(line_at, places))
+        _replace(path, map(line_at, places))
 
 
-def write_text(path: Path, text: str | Iterable[str]) -> None:
-    """Replaces a file by way of a temporary one in the same folder.
+def write_text(path: Path, text: str) -> None:
+    """Replaces a file with a text; see `write_json`.
 
     Raises:
         RunStopped: the disk is full, or does not take it for another reason; the file is as it was.
     """
+    _replace(path, [text.encode("utf-8", "surrogatepass")])
+
+
+def _replace(path: Path, content: Iterable[bytes]) -> None:
+    """Replaces a file by way of a temporary one in the same folder."""
     temporary = path.with_name(path.name + ".tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "w", encoding="utf-8", errors="surrogatepass", newline="\n") as file:
-            file.writelines([text] if isinstance(text, str) else text)
+        with open(temporary, "wb") as file:
+            file.writelines(content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

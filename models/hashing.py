@@ -33,6 +33,8 @@ class Growing:
         self.characters = self.repeated = 0
         self._messages: tuple[Message, ...] = ()
         self._state, self._begun_with = hashlib.sha256(), -1
+        self._settings: tuple[Any, ...] = ()
+        self._tail = ""
 
     def hash(self, request: Request) -> str:
         """`request_hash` of the next request."""
@@ -49,23 +51,23 @@ class Growing:
             self._state = hashlib.sha256(f'{{"max_tokens":{_json(request.max_tokens)},"messages":['.encode())
         added = now[len(known) :]
         if added:
-            text = ",".join(_json([message.role, message.content]) for message in added)
+            text = ",".join(f"[{_json(turn.role)},{_json(turn.content)}]" for turn in added)
             self._state.update((f",{text}" if known else text).encode())
         self._messages = now
         self.characters += _characters(added)
         whole = self._state.copy()
-        whole.update(f"],{_json(_settings(request))[1:]}".encode())
+        whole.update(f'],"seed":{_json(request.seed)},{self._rest(request)}'.encode())
         return whole.hexdigest()
 
-
-def _settings(request: Request) -> dict[str, Any]:
-    """What follows the messages."""
-    settings: dict[str, Any] = {
-        "seed": request.seed,
-        "stop": list(request.stop),
-        "temperature": float(request.temperature),
-    }
-    return settings | {"tools": list(request.tools)} if request.tools else settings
+    def _rest(self, request: Request) -> str:
+        """What follows the seed; in one conversation it is always the same."""
+        settings = (request.stop, request.temperature, request.tools)
+        if settings != self._settings:
+            rest: dict[str, Any] = {"stop": list(request.stop), "temperature": float(request.temperature)}
+            if request.tools:
+                rest["tools"] = list(request.tools)
+            self._settings, self._tail = settings, _json(rest)[1:]
+        return self._tail
 
 
 def _alike(now: Sequence[Message], before: Sequence[Message]) -> int:

@@ -224,6 +224,8 @@ def _command(line: str) -> tuple[str | None, list[str]]:
     """The command that a line is, and the liberties it took to see it; None for any other line."""
     if len(line) > _LONGEST_COMMAND:
         return None, []
+    if line[-1:].isalnum() and _COMMAND.fullmatch(line) and not _ARTICLE.search(line):
+        return line, []  # as most are: what follows would find nothing to do
     start, repairs = _undress(line)
     end = len(line)
     while end > start and (line[end - 1] in _AFTER or line[end - 1].isspace()):

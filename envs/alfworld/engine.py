@@ -57,9 +57,10 @@ class Game:
         household: what never changes.
         state: what does; not to be changed from outside.
         won: whether the goal holds now.
+        admissible: every command that would be accepted now, sorted.
     """
 
-    __slots__ = ("_decisive", "_options", "household", "state", "won")
+    __slots__ = ("_decisive", "_options", "admissible", "household", "state", "won")
 
     def __init__(self, household: Household) -> None:
         self.household = household
@@ -94,7 +95,7 @@ class Game:
         """Starts afresh; the answer's observation is the opening text, banner and task included."""
         self.state: State = self.household.start.copy()
         self.won: bool = is_met(self.household.goal, self.state)
-        self._options = available(self.household, self.state)
+        self._look_for_options()
         return Step(intro(self.household, self.state), self.won, self.admissible)
 
     def step(self, command: str) -> Step:
@@ -104,22 +105,21 @@ class Game:
             return Step(NOTHING_HAPPENS, self.won, self.admissible, valid=False)
         if action.verb in CHANGES:
             apply(self.household, self.state, action)
-            self._options = available(self.household, self.state)
+            self._look_for_options()
             if action.verb in self._decisive:
                 self.won = is_met(self.household.goal, self.state)
         return Step(feedback(self.household, self.state, action), self.won, self.admissible)
 
-    @property
-    def admissible(self) -> tuple[str, ...]:
-        """Every command that would be accepted now, sorted."""
-        return tuple(sorted(self._options))
+    def _look_for_options(self) -> None:
+        self._options = available(self.household, self.state)
+        self.admissible: tuple[str, ...] = tuple(sorted(self._options))
 
     def copy(self) -> Game:
         """A game in the same state, from which both go their own ways."""
         twin = object.__new__(Game)
         twin.household, twin.state, twin.won = self.household, self.state.copy(), self.won
         # The options are replaced at each step, never changed.
-        twin._decisive, twin._options = self._decisive, self._options
+        twin._decisive, twin._options, twin.admissible = self._decisive, self._options, self.admissible
         return twin
 
 
