@@ -147,6 +147,5 @@ def show(
             console.print(Text(f"{title}: the same experiment as {shown[row['attempt']]}\n", style="dim"))
             continue
         shown[row["attempt"]] = title
-        for style, line in as_lines(row, console.width):
-            console.print(Text(line, style=style), soft_wrap=True)
-        console.print()
+        lines = [(f"{line}\n", style) for style, line in as_lines(row, console.width)]
+        console.print(Text.assemble(*lines), soft_wrap=True)
