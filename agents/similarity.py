@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from reflex_bench.harness.errors import RunStopped, UsageError, unknown
+from reflex_bench.harness.turns import waiting
 from reflex_bench.models import openai
 from reflex_bench.models.openai_client import open_client, secrets_of
 from reflex_bench.models.openai_faults import complaint_in, one_line, public_url, refusal, scrubbed
@@ -136,7 +137,7 @@ class Embeddings:
         """See `Similarity.scores`."""
         import numpy as np
 
-        with self._lock:
+        with waiting(), self._lock:
             new = [text for text in dict.fromkeys((query, *texts)) if text not in self._known]
             for text, vector in zip(new, self._embed(new) if new else (), strict=True):
                 array = np.asarray(vector, dtype=float)

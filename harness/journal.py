@@ -109,7 +109,12 @@ class Journal:
         if recorded is not None:
             return recorded
         reply = ask()
-        said = {"text": reply.text, "finish": reply.finish, "model": reply.model, "server": reply.server}
+        said: dict[str, Any] = {
+            "text": reply.text,
+            "finish": reply.finish,
+            "model": reply.model,
+            "server": reply.server,
+        }
         if reply.calls:
             said["calls"] = [flat(native) for native in reply.calls]
         row = {

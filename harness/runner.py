@@ -8,7 +8,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ from reflex_bench.harness.errors import RunStopped
 from reflex_bench.harness.plan import Arm, Plan, fingerprint
 from reflex_bench.harness.remembering import begin, leave
 from reflex_bench.harness.store import Store
+from reflex_bench.harness.turns import Turns, waiting
 from reflex_bench.models.base import Reply, Request
 
 _log = logging.getLogger(__name__)
@@ -89,6 +90,7 @@ class Runner:
         self._clusters: dict[str, str] = {}
         workers = max_workers(plan)
         self._permits = threading.Semaphore(workers)
+        self._turns = Turns() if workers > 1 and all(map(_is_ours, _parts(plan))) else None
         # A chain that waits for a trial that it shares lets another play. Of those that play, each can be waited for by
         # one chain of every other arm. A single one never waits: what it needs is behind it.
         self._threads = workers * len(plan.arms) if workers > 1 else 1
@@ -167,11 +169,12 @@ class Runner:
 
     @contextmanager
     def _idle(self) -> Iterator[None]:
-        self._permits.release()
-        try:
-            yield
-        finally:
-            self._permits.acquire()
+        with waiting():
+            self._permits.release()
+            try:
+                yield
+            finally:
+                self._permits.acquire()
 
     def _work(self) -> None:
         while self._owed and not self._stopping.is_set():
@@ -180,7 +183,7 @@ class Runner:
                 return
             try:
                 chain = next_one if isinstance(next_one, Chain) else self._chain(*next_one)
-                with self._permits:
+                with self._permits, self._turns.one() if self._turns else nullcontext():
                     more = chain.step()
                     while more and not chain.memory.cross_task:
                         more = chain.step()
@@ -275,3 +278,15 @@ def max_workers(plan: Plan) -> int:
     if plan.config.limits.max_workers:
         return plan.config.limits.max_workers
     return 1 if all(model.simulated for model in plan.models.values()) else plan.config.limits.max_connections
+
+
+def _parts(plan: Plan) -> Iterator[object]:
+    """What a chain calls and others may have written."""
+    yield from plan.models.values()
+    for arm in plan.arms:
+        yield from (arm.agent, arm.environment)
+
+
+def _is_ours(part: object) -> bool:
+    """Whether it gives its turn up while it waits; of what comes from elsewhere nobody knows."""
+    return str(getattr(part, "__module__", "")).startswith("reflex_bench.")

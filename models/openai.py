@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from reflex_bench.harness.errors import ModelError, ReflexError, UsageError, unknown
+from reflex_bench.harness.turns import Urgency, take_back
 from reflex_bench.models import openai_wire as wire
 from reflex_bench.models.base import Reply, Request, ToolCall, Usage, tokens_of
 from reflex_bench.models.openai_client import is_address, is_local, open_client, secrets_of
@@ -119,6 +120,7 @@ class OpenAIModel:
             content, api = self._post(request), self._options.api
         finally:
             self._pace.end()
+            take_back(Urgency.READ)
         try:
             return self._clean(wire.read(content, api, wire.stops(api, request)))
         except ModelError as error:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from reflex_bench.harness.turns import Urgency, give_up, take_back
 from reflex_bench.models.base import CHARACTERS_PER_TOKEN
 from reflex_bench.models.pacing import Pace
 from reflex_bench.models.registry import ModelOptions
@@ -47,6 +48,7 @@ def open_client(url: str, key: str, options: ModelOptions, pace: Pace | None = N
     def begin(request: httpx2.Request) -> None:
         if pace:
             pace.begin(len(request.content) / CHARACTERS_PER_TOKEN)
+        request.extensions["trace"] = give_way
 
     def bound(response: httpx2.Response) -> None:
         if isinstance(response.stream, httpx2.SyncByteStream):
@@ -65,6 +67,15 @@ def open_client(url: str, key: str, options: ModelOptions, pace: Pace | None = N
             event_hooks={"request": [begin], "response": [bound]},
         ),
     )
+
+
+def give_way(event: str, info: object) -> None:
+    """Lets other threads compute while this one waits for the net; told by the client's `trace` extension."""
+    what, when = event.rsplit(".", 2)[-2:]
+    if when == "started" and what in ("connect_tcp", "start_tls", "receive_response_headers"):
+        give_up()
+    elif when != "started" and what in ("connect_tcp", "start_tls"):
+        take_back(Urgency.SEND)
 
 
 def is_address(url: str) -> bool:

@@ -7,6 +7,7 @@ import time
 from collections import deque
 
 from reflex_bench.harness.errors import RunStopped
+from reflex_bench.harness.turns import Urgency, waiting
 from reflex_bench.models.registry import ModelOptions
 
 CUT = 0.5
@@ -63,7 +64,8 @@ class Pace:
             self._waiting.append(mine)
             wait = self._wait(mine)
         while wait > 0:
-            mine.wait(wait)
+            with waiting(Urgency.SEND):
+                mine.wait(wait)
             mine.clear()
             with self._lock:
                 if self._stopping.is_set():

@@ -6,6 +6,7 @@ import random
 import time
 
 from reflex_bench.harness.errors import ModelError, RunStopped
+from reflex_bench.harness.turns import waiting
 from reflex_bench.models.registry import ModelOptions
 
 FIRST_PAUSE = 0.5
@@ -46,7 +47,9 @@ class Retries:
         pause = self._pause_refused(failure) if failure.kind == "rate_limit" else self._pause_failed(failure)
         if pause is None:
             return False
-        if self._options.stopping.wait(pause):
+        with waiting():
+            stopped = self._options.stopping.wait(pause)
+        if stopped:
             raise RunStopped("stopping")
         self.count += 1
         return True

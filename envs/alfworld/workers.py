@@ -24,6 +24,7 @@ from typing import Any
 
 from reflex_bench.envs.alfworld.official import OfficialGame, OfficialStep
 from reflex_bench.harness.errors import EnvironmentFailure
+from reflex_bench.harness.turns import waiting
 
 CALL_TIMEOUT = 120.0  # seconds for one message; loading takes about 2, a step 0.1
 GAMES_PER_WORKER = 25
@@ -57,7 +58,8 @@ class WorkerPool:
 
     def open(self, path: Path) -> RemoteGame:
         """A game in a worker of its own until it is closed; waits while all workers are taken."""
-        self._seats.acquire()
+        with waiting():
+            self._seats.acquire()
         try:
             with self._lock:
                 if self._closed:
@@ -171,7 +173,8 @@ class _Worker:
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
         except OSError:
             raise EnvironmentFailure(f"the ALFWorld engine process ended: {self._last_words()}") from None
-        line = self._read_line()
+        with waiting():
+            line = self._read_line()
         try:
             reply: dict[str, Any] = json.loads(line)
         except ValueError:

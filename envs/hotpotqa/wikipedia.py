@@ -26,6 +26,7 @@ from reflex_bench.envs.hotpotqa.documents import Document, unquoted
 from reflex_bench.envs.hotpotqa.sentences import split_sentences
 from reflex_bench.envs.hotpotqa.snapshot import Snapshot
 from reflex_bench.harness.errors import EnvironmentFailure
+from reflex_bench.harness.turns import waiting
 
 ENGLISH = "https://en.wikipedia.org/w/api.php"
 USER_AGENT = (
@@ -119,7 +120,7 @@ class Wikipedia:
         """The `query` part of the API's answer."""
         full = {"action": "query", "format": "json", "formatversion": "2", **parameters}
         request = urllib.parse.urlencode(sorted(full.items()))
-        with self._lock:
+        with waiting(), self._lock:
             answer = self._snapshot.get(request)
             if answer is None and self._offline:
                 raise EnvironmentFailure(

@@ -6,6 +6,8 @@ import pytest
 from reading import rows
 
 PACKAGE = '''
+from threading import Barrier
+
 from reflex_bench.agents.prompts import parse
 from reflex_bench.agents.react import react
 from reflex_bench.envs.base import Action, Split, StepResult, Task
@@ -94,7 +96,20 @@ class Counting:
 
 
 def open_model(name, options):
-    return Counting()
+    return Meeting() if name == "together" else Counting()
+
+
+class Meeting(Counting):
+    """Answers the first calls of four games at the same time, or none of them."""
+
+    def __init__(self):
+        self.four = Barrier(4)
+
+    def complete(self, request):
+        reply = super().complete(request)
+        if reply.text == "0":
+            self.four.wait(0.7)
+        return reply
 
 
 def hasty(task, trial, memory, environment, ask, limits, watch=None):
@@ -142,3 +157,14 @@ def test_without_the_package_its_names_are_unknown(reflex, tmp_path):
     done = reflex("bench", "numbers", "--results", tmp_path)
     assert done.returncode == 2
     assert "unknown environment 'numbers'" in done.stderr
+
+
+def test_their_model_may_block_a_thread_and_holds_up_no_other(reflex, plugged, tmp_path):
+    # One turn of ours at a time would let none of the four meet another before 0.7 s are over.
+    done = reflex(
+        *("bench", "numbers", "--model", "counting/together", "--arms", "react", "--trials", 1),
+        *("--max-workers", 4, "--run-id", "run", "--results", tmp_path),
+        PYTHONPATH=str(plugged),
+    )
+    assert done.returncode == 0, done.stderr
+    assert [row["outcome"] for row in rows(tmp_path / "run" / "trials.jsonl")] == ["success"] * 4
