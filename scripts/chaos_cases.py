@@ -62,8 +62,9 @@ def once(times: int = 1, request: int = 5) -> When:
     return lambda post: post.request == request and post.before < times
 
 
-def every(count: int) -> When:
-    return lambda post: post.number % count == 0
+def every(count: int, times: float = inf) -> When:
+    """Every `count`-th post, unless its call was posted `times` times before."""
+    return lambda post: post.number % count == 0 and post.before < times
 
 
 def in_task(number: int, turns: int = 0) -> When:
@@ -229,7 +230,8 @@ CASES = (
     mended("500", BROKEN, waits=(0.25, 3)),
     errs("500", BROKEN, "500: the server is on fire"),
     mended("502", page(HTML, 502), 2),
-    Case("503, every 5th post", every(5), BUSY, posts=None),
+    # Posts may come in step: the two retries of a call would then be a fifth post each.
+    Case("503, every 5th post", every(5, times=2), BUSY, posts=None),
     stops("503 for good: a dead endpoint", BUSY, DEAD, 3, error="503: no capacity"),
     refused("refused", "no server answers at ", absent=True),
     Case("refused, for 1 s", once(), gone=1.0, posts=None, options=_with("endpoint.max_retries", 4)),
