@@ -5,8 +5,8 @@ nothing, move from processor to processor, and get it in no order: a request tha
 could wait. Threads that queue take less time for the same work, and who is about to ask a server goes first
 (`scripts/bench harness` measures both).
 
-A thread that has the turn gives it up while it waits for anything but the processor. Nothing depends on its doing so:
-who has queued for `PATIENCE` goes on without.
+A thread that has the turn gives it up while it waits for a server, another process, another chain or a pause to end.
+No result depends on that: who has queued for `PATIENCE` goes on without. All others wait so long, though.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from enum import IntEnum
 
 PATIENCE = 1.0
-"""Seconds. Turns are of a millisecond; what has one for this long is blocked and not computing."""
+"""Seconds. A turn takes some milliseconds; who has one for this long is blocked, or builds an index of many pages."""
 
 
 class Urgency(IntEnum):
@@ -43,7 +43,7 @@ class Turns:
 
     @contextmanager
     def one(self) -> Iterator[None]:
-        """Has the turn inside, except while it is given up."""
+        """Has the turn inside, unless it is given up or did not come."""
         _mine.turns = self
         take_back()
         try:

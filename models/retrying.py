@@ -6,7 +6,7 @@ import random
 import time
 
 from reflex_bench.harness.errors import ModelError, RunStopped
-from reflex_bench.harness.turns import waiting
+from reflex_bench.harness.turns import Urgency, waiting
 from reflex_bench.models.registry import ModelOptions
 
 FIRST_PAUSE = 0.5
@@ -47,7 +47,7 @@ class Retries:
         pause = self._pause_refused(failure) if failure.kind == "rate_limit" else self._pause_failed(failure)
         if pause is None:
             return False
-        with waiting():
+        with waiting(Urgency.SEND):
             stopped = self._options.stopping.wait(pause)
         if stopped:
             raise RunStopped("stopping")

@@ -162,7 +162,8 @@ class _Worker:
     def stop(self) -> None:
         """Ends the process and frees everything; safe to call twice."""
         self.kill()
-        self._process.wait()
+        with waiting():
+            self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout, self._errors):
             if pipe is not None:
                 pipe.close()

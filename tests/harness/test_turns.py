@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -203,6 +204,54 @@ def test_a_call_has_the_turn_again_when_it_returns_however_it_ends(
     assert shared.take(Urgency.COMPUTE)
 
 
+def test_a_connection_that_does_not_come_about_lets_others_compute() -> None:
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0), backlog=0))
+        host, port = server.getsockname()
+        for _ in range(3):  # nobody accepts these, and they leave no room for another
+            waits = stack.enter_context(socket.socket())
+            waits.setblocking(False)
+            waits.connect_ex((host, port))
+        options = ModelOptions(timeout=0.8, max_retries=0)
+        away = stack.enter_context(closing(OpenAIModel(MODEL, f"http://{host}:{port}/v1", "", options)))
+
+        def ask() -> None:
+            with pytest.raises(ModelError, match="did not answer"):
+                away.complete(ASKED)
+
+        with in_a_turn(ask) as shared:
+            time.sleep(0.1)
+            assert let_go(shared)
+            shared.give()
+
+
+def test_a_body_that_is_not_taken_lets_others_compute() -> None:
+    with ExitStack() as stack:
+        server = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
+        host, port = server.getsockname()
+
+        def answer_once() -> None:
+            connection = stack.enter_context(server.accept()[0])
+            connection.recv(1 << 16)
+            body = chat("ok").body
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+
+        options = ModelOptions(timeout=0.8, max_retries=0)
+        model = stack.enter_context(closing(OpenAIModel(MODEL, f"http://{host}:{port}/v1", "", options)))
+        with running(answer_once):
+            model.complete(ASKED)
+        more_than_all_buffers = Request((Message("user", "mug " * 5_000_000),))
+
+        def ask() -> None:
+            with pytest.raises(ModelError, match="did not answer"):
+                model.complete(more_than_all_buffers)
+
+        with in_a_turn(ask) as shared:
+            time.sleep(0.5)  # in which the body is built
+            assert let_go(shared)
+            shared.give()
+
+
 def test_a_server_that_nobody_reaches_gives_the_turn_back(loopback: Loopback) -> None:
     loopback.close()
     away = OpenAIModel(MODEL, loopback.base_url, "", ModelOptions(max_retries=0))
@@ -275,6 +324,8 @@ def test_texts_that_wait_for_their_vectors_let_others_compute() -> None:
     def embed(texts: list[str]) -> list[list[float]]:
         answered.wait(0.8)
         return [[1.0, 0.0] for _ in texts]
+
+    import numpy  # noqa: F401 - its first import takes longer than anybody should wait
 
     compared = Embeddings("slow", embed)
     with in_a_turn(lambda: compared.scores("mug", ["cup"])) as shared:
