@@ -236,7 +236,7 @@ def test_a_body_that_is_not_taken_lets_others_compute() -> None:
             body = chat("ok").body
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
 
-        options = ModelOptions(timeout=0.8, max_retries=0)
+        options = ModelOptions(timeout=2.0, max_retries=0)
         model = stack.enter_context(closing(OpenAIModel(MODEL, f"http://{host}:{port}/v1", "", options)))
         with running(answer_once):
             model.complete(ASKED)
