@@ -10,6 +10,7 @@ import typer
 
 from reflex_bench.cli.places import Results, run_path
 from reflex_bench.cli.running import carry_out, check_models, repeat, resumable, start
+from reflex_bench.harness.errors import UsageError
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress, only the table at the end.")]
 MaxConnections = Annotated[int | None, typer.Option(help="Model calls at a time [default: 16].")]
@@ -38,7 +39,15 @@ def bench(
     seeds: Annotated[
         int, typer.Option(min=1, help="Run it all with so many seeds, and print mean and spread.")
     ] = 1,
-    tasks: Annotated[int | None, typer.Option(help="How many tasks of the split [default: all].")] = None,
+    tasks: Annotated[
+        int | None,
+        typer.Option(
+            help="How many tasks of the split, each type in proportion, drawn by --seed [default: all]."
+        ),
+    ] = None,
+    first: Annotated[
+        bool, typer.Option("--first", help="With --tasks N: the first N by id instead.", show_default=False)
+    ] = False,
     arms: Annotated[
         str | None, typer.Option(help="Which arms, e.g. react,reflexion [default: both].")
     ] = None,
@@ -116,6 +125,8 @@ def bench(
     """Run agents on an environment for N trials and print the pass@k table."""
     from reflex_bench.harness.config import resolve
 
+    if first and tasks is None:
+        raise UsageError("--first goes with --tasks N: it takes the first N by id")
     if model is not None and model.startswith("replay:"):
         model = f"replay:{run_path(model.removeprefix('replay:'), results)}"
     flags = nest(
@@ -127,6 +138,7 @@ def bench(
             "environment.task_type": task_type,
             "environment.engine": engine,
             "environment.sample": sample,
+            "environment.sampling": "first" if first else None,
             "environment.corpus": corpus,
             "environment.offline": offline or None,
             "environment.profile": profile,
@@ -173,7 +185,7 @@ def resume(
 ) -> int:
     """Go on with a run that was interrupted; only what is owed is done, and no answered call is made again."""
     from reflex_bench.harness.config import checked, merge
-    from reflex_bench.harness.manifest import check_same
+    from reflex_bench.harness.manifest import check_same, config_of
     from reflex_bench.harness.plan import make_plan
     from reflex_bench.harness.store import Store
 
@@ -190,7 +202,7 @@ def resume(
     with (
         resumable(path),
         closing(Store(path)) as store,
-        closing(make_plan(checked(merge(store.manifest["config"], changes)))) as plan,
+        closing(make_plan(checked(merge(config_of(store.manifest), changes)))) as plan,
     ):
         check_same(plan, store.manifest)
         return carry_out(plan, store, quiet, check_models(plan) if store.unfinished() else [])

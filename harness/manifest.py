@@ -20,6 +20,12 @@ from reflex_bench.harness.store import SCHEMA_VERSION
 PACKAGES = ("reflex-bench", "alfworld", "textworld", "openai", "datasets", "bm25s", "pandas")
 """Packages whose versions can bear on a result."""
 
+_OLD_DEFAULTS: Mapping[str, dict[str, Any]] = {
+    "alfworld": {"sampling": "legacy"},
+    "hotpotqa": {"sampling": "legacy"},
+}
+"""Options of the environments whose default was another one in version 1 of the run format."""
+
 
 def describe(plan: Plan, run_id: str, command: Sequence[str]) -> dict[str, Any]:
     """The manifest of a run that is about to begin.
@@ -77,6 +83,19 @@ def learned(plan: Plan, manifest: Mapping[str, Any], ended: Ended) -> dict[str, 
         "contamination": known + shown,
         "split": {**manifest["split"], **({"clusters": clusters} if alike else {})},
     }
+
+
+def config_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the configuration of a run, with the defaults that its format had.
+
+    Args:
+        manifest: content of a `run.json`.
+    """
+    config = dict(manifest["config"])
+    options = config.get("environment")
+    if manifest.get("schema_version") == 1 and isinstance(options, dict):
+        config["environment"] = _OLD_DEFAULTS.get(str(options.get("name")), {}) | options
+    return config
 
 
 def check_same(plan: Plan, manifest: Mapping[str, Any]) -> None:

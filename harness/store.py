@@ -29,7 +29,8 @@ from reflex_bench.harness.lines import AppendFile, Syncer, as_line, cut_torn_lin
 from reflex_bench.harness.rows import brief
 from reflex_bench.harness.trials import checked_lines, recorded
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+"""Of a run directory. Version 1 had other defaults: see `reflex_bench.harness.manifest.config_of`."""
 
 
 class Store:
@@ -215,8 +216,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
         ) from None
     except (ValueError, KeyError, TypeError, OSError, RecursionError):
         raise UsageError(f"{path}/run.json: not readable as the description of a run") from None
-    if version != SCHEMA_VERSION:
-        raise UsageError(f"{path}: has format {version}, this version of reflex reads {SCHEMA_VERSION}")
+    if version not in range(1, SCHEMA_VERSION + 1):
+        raise UsageError(f"{path}: has format {version}, this version of reflex reads 1 to {SCHEMA_VERSION}")
     return manifest
 
 

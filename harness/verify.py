@@ -15,6 +15,7 @@ from reflex_bench.agents.react import GIVE_UP
 from reflex_bench.envs.base import Environment, Split, Task
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import read_info
+from reflex_bench.harness.manifest import config_of
 from reflex_bench.harness.plan import open_environment
 from reflex_bench.harness.store import write_json
 from reflex_bench.harness.trials import recorded
@@ -75,9 +76,8 @@ def verify(run: Path, sample: int | None, told: Callable[[int, int], None]) -> V
 
 def _configured(run: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, Any], int | None, int]:
     """Options of the environment, how many tasks were asked for, and the seed."""
-    config, seed = manifest.get("config"), manifest.get("seed")
-    options = config.get("environment") if isinstance(config, dict) else None
-    count = config.get("tasks") if isinstance(config, dict) else None
+    config = config_of(manifest) if isinstance(manifest.get("config"), dict) else {}
+    options, count, seed = config.get("environment"), config.get("tasks"), manifest.get("seed")
     if not isinstance(options, dict) or not isinstance(count, int | None) or not isinstance(seed, int):
         raise UsageError(
             f"{run}: run.json does not say how it was played; only runs made here can be replayed"

@@ -27,6 +27,7 @@ from reflex_bench.envs.alfworld.splits import (
 )
 from reflex_bench.envs.alfworld.workers import WorkerPool
 from reflex_bench.envs.base import Action, Environment, Episode, ParsePolicy, Split, StepResult, Task
+from reflex_bench.envs.sampling import Sampling
 from reflex_bench.harness.errors import EnvironmentFailure, UsageError, unknown
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ class Options(BaseModel):
     """Only these tasks."""
     task_type: str | None = None
     """Only tasks of this type: `put`, `clean`, `heat`, `cool`, `examine` or `puttwo`."""
+    sampling: Sampling = "stratified"
+    """Which tasks stand for the split where not all are taken: `stratified` by type, or the `first` by id."""
     engine: Engine = DEFAULT_ENGINE
     """`native`, or `official` for TextWorld's own, which is some thousand times slower."""
     workers: int | None = Field(default=None, ge=1)
@@ -124,8 +127,7 @@ class AlfworldEnvironment:
     def load(self, count: int | None = None, seed: int = 0) -> Split:
         """The split, filtered by `task_ids` and `task_type`; of that, `count` tasks.
 
-        Of official data these are the first; of the procedural split, which grows as needed, a share of every type.
-        Nothing is drawn, so `seed` does not count.
+        The procedural split grows as needed.
         """
         options = self._options
         if self._split == PROCEDURAL:
@@ -134,7 +136,7 @@ class AlfworldEnvironment:
             split = load_official(self._split, options.data)
         if options.task_ids or options.task_type is not None:
             split = only(split, options.task_ids, options.task_type)
-        return select(split, count)
+        return select(split, count, seed, options.sampling)
 
     def start(self, task: Task) -> Episode:
         """A fresh episode; the game is opened by its `reset`."""

@@ -12,13 +12,14 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reflex_bench.envs.alfworld.generator import GAME_FILE, TRAJECTORY_FILE, VERSION, cached
 from reflex_bench.envs.alfworld.goals import CYCLE, MIX, SHORT_NAMES
 from reflex_bench.envs.alfworld.layouts import package_version
 from reflex_bench.envs.base import Split, Task
+from reflex_bench.envs.sampling import Sampling, check_count, first, stratified
 from reflex_bench.harness.errors import UsageError, unknown
 
 PROCEDURAL = "procedural"
@@ -142,26 +143,30 @@ def load_official(name: str, data: Path | None = None) -> Split:
     )
 
 
-def select(split: Split, count: int | None) -> Split:
-    """The tasks that stand for a split: of official data the first by id, of the twin a share of every type.
+def select(split: Split, count: int | None, seed: int = 0, sampling: Sampling = "stratified") -> Split:
+    """Return the tasks that stand for a split.
 
     Args:
         split: as loaded, or filtered.
         count: how many; None for all.
+        seed: of the draw from official data. Procedural games are exchangeable and are taken in their own order.
+        sampling: how they are chosen; `legacy` takes the first by id of official data and the first by number of the
+            twin.
 
     Raises:
         UsageError: there are not so many.
     """
     if count is None or count == len(split.tasks):
         return split
-    if not 0 < count <= len(split.tasks):
-        raise UsageError(f"cannot take {count} tasks; {split.name} has {len(split.tasks)}")
-    tasks = split.tasks
-    if all(task.data.number is not None for task in tasks):
-        # Games are numbered so that any first few of them follow the official mix.
-        first = sorted(tasks, key=lambda task: task.data.number)[:count]
-        tasks = tuple(sorted(first, key=lambda task: task.id))
-    return Split(split.name, tasks[:count], split.notes)
+    if sampling == "first":
+        return first(split, count)
+    procedural = all(task.data.number is not None for task in split.tasks)
+    by_number = (lambda task: task.data.number) if procedural else None
+    if sampling == "legacy":
+        check_count(split, count)
+        chosen = sorted(split.tasks, key=by_number or (lambda task: task.id))[:count]
+        return replace(split, tasks=tuple(sorted(chosen, key=lambda task: task.id)))
+    return stratified(split, count, lambda task: task.type, "type", seed, by_number)
 
 
 def only(split: Split, task_ids: Sequence[str] = (), task_type: str | None = None) -> Split:

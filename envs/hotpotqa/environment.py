@@ -24,6 +24,7 @@ from reflex_bench.envs.hotpotqa.profiles import PROFILES
 from reflex_bench.envs.hotpotqa.questions import Question
 from reflex_bench.envs.hotpotqa.scoring import success_rule
 from reflex_bench.envs.hotpotqa.wikipedia import ENGLISH, Wikipedia
+from reflex_bench.envs.sampling import Sampling
 from reflex_bench.harness.errors import UsageError
 
 
@@ -45,6 +46,8 @@ class Options(BaseModel):
     """Only these tasks."""
     task_type: Literal["bridge", "comparison"] | None = None
     """Only tasks of this type."""
+    sampling: Sampling = "stratified"
+    """Which tasks stand for the split where not all are taken: `stratified` by type and level, or the `first` by id."""
     corpus: str = "split"
     """What is searched: `split` (all pages of the whole split), `question` (the question's own), `file:PATH` or
     `wikipedia`."""
@@ -101,7 +104,7 @@ class HotpotEnvironment:
         return prompts.load(self.name)
 
     def load(self, count: int | None = None, seed: int = 0) -> Split:
-        """The split, by id, or `count` tasks drawn from it by the seed; the data is read once.
+        """The split, by id, or the `count` tasks that stand for it; the data is read once.
 
         The invented world grows where it would have fewer than `count`.
 
@@ -115,7 +118,7 @@ class HotpotEnvironment:
             self._corpus  # noqa: B018 - a corpus that cannot be read must fail here, before the first paid call
             if options.corpus == "question":
                 self._check_own_pages(split)
-            return splits.subset(split, count, seed)
+            return splits.subset(split, count, seed, options.sampling)
 
     @cached_property
     def _source(self) -> splits.Source:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from reflex_bench.envs.base import Split, Task
 from reflex_bench.envs.hotpotqa.documents import Document, document
 from reflex_bench.envs.hotpotqa.questions import Question, task
+from reflex_bench.envs.sampling import Sampling, check_count, first, stratified
 from reflex_bench.harness.errors import UsageError, unknown
 
 PROCEDURAL = "procedural"
@@ -228,16 +229,25 @@ def choose(
     return Split(name, tuple(sorted(tasks, key=lambda each: each.id)), source.notes)
 
 
-def subset(split: Split, count: int | None, seed: int) -> Split:
-    """`count` tasks drawn by `seed`; a smaller draw is part of every larger one.
+def subset(split: Split, count: int | None, seed: int, sampling: Sampling = "stratified") -> Split:
+    """Return the tasks that stand for a split; a smaller sample is part of every larger one.
+
+    Args:
+        split: as chosen.
+        count: how many; None for all.
+        seed: of the draw.
+        sampling: how they are chosen; `legacy` draws from all tasks alike.
 
     Raises:
         UsageError: the split has fewer.
     """
     if count is None or count == len(split.tasks):
         return split
-    if not 1 <= count <= len(split.tasks):
-        raise UsageError(f"{split.name} has {len(split.tasks)} tasks; {count} were asked for")
-    order = list(split.tasks)
-    random.Random(seed).shuffle(order)
-    return Split(split.name, tuple(sorted(order[:count], key=lambda each: each.id)), split.notes)
+    if sampling == "first":
+        return first(split, count)
+    if sampling == "legacy":
+        check_count(split, count)
+        order = list(split.tasks)
+        random.Random(seed).shuffle(order)
+        return replace(split, tasks=tuple(sorted(order[:count], key=lambda each: each.id)))
+    return stratified(split, count, lambda each: (each.type, each.data.level), "type and level", seed)

@@ -21,6 +21,7 @@ from reflex_bench.envs.alfworld.splits import (
     select,
 )
 from reflex_bench.envs.base import Split, Task
+from reflex_bench.envs.sampling import Sampling
 from reflex_bench.harness.errors import UsageError
 
 
@@ -143,9 +144,10 @@ def test_official_tasks_say_what_the_game_file_says(official: Path) -> None:
         )
 
 
-def test_official_tasks_are_selected_from_the_front(official: Path) -> None:
+@pytest.mark.parametrize("sampling", ["first", "legacy"])
+def test_official_tasks_can_be_selected_from_the_front(official: Path, sampling: Sampling) -> None:
     split = load_official("valid_unseen", official)
-    assert select(split, 4).tasks == split.tasks[:4]
+    assert select(split, 4, 0, sampling).tasks == split.tasks[:4]
 
 
 def test_missing_data_says_how_to_get_it(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 from reflex_bench.envs.hotpotqa import splits
 from reflex_bench.envs.hotpotqa.documents import Document
 from reflex_bench.envs.hotpotqa.questions import Question, task
+from reflex_bench.envs.sampling import Sampling
 from reflex_bench.harness.errors import UsageError
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "hotpotqa"
@@ -178,16 +181,32 @@ def test_tasks_are_chosen_by_id_and_type() -> None:
         splits.choose(source, task_ids=("q0001",), task_type="comparison")
 
 
-def test_a_smaller_draw_is_part_of_every_larger_one() -> None:
+@pytest.mark.parametrize("sampling", ["stratified", "legacy"])
+def test_a_smaller_draw_is_part_of_every_larger_one(sampling: Sampling) -> None:
     split = splits.choose(numbered(50))
-    draws = [{t.id for t in splits.subset(split, count, 7).tasks} for count in (5, 20, 50)]
+    draws = [{t.id for t in splits.subset(split, count, 7, sampling).tasks} for count in (5, 20, 50)]
     assert [len(draw) for draw in draws] == [5, 20, 50]
     assert draws[0] < draws[1] < draws[2]
-    assert draws[0] != {t.id for t in splits.subset(split, 5, 8).tasks}
-    assert splits.subset(split, None, 7) == split
+    assert draws[0] != {t.id for t in splits.subset(split, 5, 8, sampling).tasks}
+    assert splits.subset(split, None, 7, sampling) == split
     for count in (0, 51):
-        with pytest.raises(UsageError, match=f"has 50 tasks; {count} were asked for"):
-            splits.subset(split, count, 7)
+        with pytest.raises(UsageError, match=f"cannot take {count} tasks; .* has 50"):
+            splits.subset(split, count, 7, sampling)
+
+
+def test_a_sample_has_each_type_and_level_in_proportion() -> None:
+    # `numbered` makes every fifth question a comparison: 10 of 50.
+    taken = splits.subset(splits.choose(numbered(50)), 15, 0)
+    assert Counter(task.type for task in taken.tasks) == {"bridge": 12, "comparison": 3}
+    assert taken.notes[-1] == "15 of 50 tasks were taken, in proportion to type and level, drawn by seed 0"
+
+
+def test_the_draw_of_older_runs_is_still_made() -> None:
+    # What version 0.1.0 drew: random.Random(7).shuffle of the tasks in the order of their ids.
+    ids = [f"q{n:04}" for n in range(50)]
+    random.Random(7).shuffle(ids)
+    taken = splits.subset(splits.choose(numbered(50)), 5, 7, "legacy")
+    assert [task.id for task in taken.tasks] == sorted(ids[:5])
 
 
 @pytest.mark.parametrize(
