@@ -54,9 +54,16 @@ def fetch(
 
 
 @app.command(name="list")
-def list_data() -> None:
-    """Show what is there."""
-    from reflex_bench.envs.alfworld.fetch import describe
+def list_data(
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where official ALFWorld data lies [default: $ALFWORLD_DATA or ~/.cache/alfworld]."
+        ),
+    ] = None,
+) -> None:
+    """Show which ALFWorld games are there, and how many of them can be played."""
+    from reflex_bench.envs.alfworld.inventory import inventory
 
-    for line in describe():
-        print(line)
+    for holding in inventory(data):
+        print(holding.text)

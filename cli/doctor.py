@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,6 +20,7 @@ def doctor(
         str, typer.Option("--model", "-m", help="Also ask this model whether it can answer.")
     ] = "simulated",
     base_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible endpoint.")] = None,
+    data: Annotated[Path | None, typer.Option(help="Where official ALFWorld data lies.")] = None,
 ) -> int:
     """Check versions, data, endpoint, key and disk."""
     from rich.console import Console
@@ -27,7 +29,7 @@ def doctor(
     from reflex_bench.harness.doctor import examine
 
     console = Console()
-    findings = list(examine(model, base_url))
+    findings = list(examine(model, base_url, data))
     for finding in findings:
         console.print(
             Text(f"{finding.mark:>4}", style=MARKS[finding.mark]), f"{finding.what:<12}", Text(finding.said)

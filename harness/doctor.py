@@ -30,12 +30,13 @@ class Finding:
     said: str
 
 
-def examine(model: str, base_url: str | None) -> Iterator[Finding]:
+def examine(model: str, base_url: str | None, data: Path | None = None) -> Iterator[Finding]:
     """Runs every check, cheap ones first.
 
     Args:
         model: asked whether it can answer.
         base_url: its endpoint; None as for `reflex bench`.
+        data: folder of the official ALFWorld data; None: the usual one.
     """
     good = sys.version_info >= (3, 10)
     yield Finding("ok" if good else "fail", "python", f"{platform.python_version()} on {platform.platform()}")
@@ -43,7 +44,7 @@ def examine(model: str, base_url: str | None) -> Iterator[Finding]:
         found = package_version(name)
         yield Finding("ok" if found else "fail", name, found or f"not installed; `pip install {name}`")
     yield _engine()
-    yield from _data()
+    yield from _data(data)
     yield _key()
     yield from _model(model, base_url)
     yield _disk()
@@ -61,11 +62,11 @@ def _engine() -> Finding:
     return Finding("ok", "engine", "the official ALFWorld engine loads")
 
 
-def _data() -> Iterator[Finding]:
-    from reflex_bench.envs.alfworld.fetch import describe
+def _data(data: Path | None) -> Iterator[Finding]:
+    from reflex_bench.envs.alfworld.inventory import inventory
 
-    for line in describe():
-        yield Finding("warn" if "not here" in line else "ok", "data", line)
+    for holding in inventory(data):
+        yield Finding("ok" if holding.playable else "warn", "data", holding.text)
 
 
 def _key() -> Finding:

@@ -16,10 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from reflex_bench.envs.alfworld.generator import VERSION
 from reflex_bench.envs.alfworld.grammar import Grammar, detect
 from reflex_bench.envs.alfworld.official import NOTHING_HAPPENS
+from reflex_bench.envs.alfworld.official_data import load_official
 from reflex_bench.envs.alfworld.splits import (
     PROCEDURAL,
     games_needed,
-    load_official,
     load_procedural,
     only,
     parse_name,

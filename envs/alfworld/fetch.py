@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import http.client
-import json
-import os
 import shutil
 import stat
 import urllib.error
 import urllib.request
 import zipfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from reflex_bench.envs.alfworld.generator import GAME_FILE, INDEX_FILE, replace_file
-from reflex_bench.envs.alfworld.splits import DATA_FOLDER, OFFICIAL_COUNTS, cache_folder, data_folder
+from reflex_bench.envs.alfworld.generator import replace_file
+from reflex_bench.envs.alfworld.official_data import data_folder
 from reflex_bench.harness.errors import UsageError
 
 BASE_URL = "https://github.com/alfworld/alfworld/releases/download"
@@ -97,18 +94,6 @@ def fetch(
         except OSError as error:
             raise UsageError(f"cannot put {archive.name} into {folder}: {error.strerror or error}") from error
     return folder
-
-
-def describe(data: Path | None = None) -> tuple[str, ...]:
-    """One line each on the official splits, there or not, and on the generated ones in the cache.
-
-    Args:
-        data: folder of the official data; None: `$ALFWORLD_DATA` or `~/.cache/alfworld`.
-    """
-    root = data_folder(data)
-    base = root / DATA_FOLDER if (root / DATA_FOLDER).is_dir() else root
-    official = (_line(name, base / name, expected) for name, expected in OFFICIAL_COUNTS.items())
-    return (*official, *_generated(cache_folder() / "alfworld"))
 
 
 def unpack(archive: Path, folder: Path) -> None:
@@ -223,23 +208,3 @@ def _sha256(path: Path) -> str:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
     return digest.hexdigest()
-
-
-def _generated(root: Path) -> Iterator[str]:
-    for folder in sorted(root.iterdir()) if root.is_dir() else ():
-        try:
-            index = json.loads((folder / INDEX_FILE).read_bytes())
-            yield _line(f"procedural:seed={index['seed']}", folder, int(index["count"]))
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-
-
-def _line(name: str, folder: Path, expected: int) -> str:
-    games = size = 0
-    for path, _, files in os.walk(folder):
-        games += GAME_FILE in files
-        size += sum(os.stat(os.path.join(path, file)).st_size for file in files)
-    if not games:
-        return f"{name}: not here ({expected:,} games); `reflex data fetch alfworld` downloads it to {folder}"
-    count = f"{games:,}" if games == expected else f"{games:,} of {expected:,}"
-    return f"{name}: {count} games, {size / 1e6:,.1f} MB in {folder}"

@@ -16,8 +16,8 @@ from reflexion_logs import HEADER, LIGHTHOUSE, TOWNS, attempt, react, record, tr
 
 from reflex_bench.envs.alfworld.engine import Game
 from reflex_bench.envs.alfworld.games import generate_one
+from reflex_bench.envs.alfworld.official_data import load_official
 from reflex_bench.envs.alfworld.pddl import UnknownGame
-from reflex_bench.envs.alfworld.splits import load_official
 from reflex_bench.envs.hotpotqa import splits
 from reflex_bench.envs.hotpotqa.corpus import Found, LocalCorpus, Missing, read_pages
 from reflex_bench.envs.hotpotqa.snapshot import Snapshot
