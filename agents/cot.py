@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory, Watch
 from reflex_bench.agents.messages import opening
-from reflex_bench.agents.react import read
+from reflex_bench.agents.react import not_understood, read
 from reflex_bench.envs.base import Environment, StepResult, Task
 from reflex_bench.harness.errors import ContextOverflow, UsageError
 
@@ -69,8 +69,8 @@ def _answer(
         except (CallLimit, ContextOverflow) as limit:
             outcome = "budget" if isinstance(limit, CallLimit) else "context_limit"
         else:
-            action = read(reply, environment, limits)
-            result = StepResult(prompts.invalid_observation, valid=False)
+            action = read(reply, environment, limits, episode)
+            result = StepResult(not_understood(prompts, reply.text), valid=False)
             if action.command is not None:
                 result = episode.step(action.command)
             steps = (Step.of(1, reply.text, action, result),)

@@ -7,17 +7,31 @@ thought changes nothing but the context.
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 
 from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory, Watch
 from reflex_bench.agents.guards import is_loop
 from reflex_bench.agents.messages import opening
-from reflex_bench.envs.base import Action, Environment, Episode, Prompts, StepResult, Task
+from reflex_bench.envs.base import (
+    Action,
+    Environment,
+    Episode,
+    OffersAdmissible,
+    Prompts,
+    ReadsAdmissible,
+    StepResult,
+    Task,
+)
 from reflex_bench.harness.errors import ContextOverflow
 from reflex_bench.models.base import Message, Reply
 
 GIVE_UP = "give up"
 """The action by which an agent ends its trial, in every environment."""
+UNREADABLE = "(unreadable)"
+"""What stands in the conversation for a reply in which nothing could be read."""
+LONGEST_UNREAD = 200
+"""Characters of a reply without an action that come back to the model."""
 
 
 def react(
@@ -44,8 +58,8 @@ def react(
             except (CallLimit, ContextOverflow) as limit:
                 outcome = "budget" if isinstance(limit, CallLimit) else "context_limit"
                 break
-            action = read(reply, environment, limits)
-            result = _execute(action, episode, prompts)
+            action = read(reply, environment, limits, episode)
+            result = _execute(action, reply.text, episode, prompts)
             steps.append(Step.of(len(steps) + 1, reply.text, action, result))
             conversation.append(Message("assistant", said(action, reply.text, prompts)))
             conversation.append(Message("user", result.observation))
@@ -55,35 +69,69 @@ def react(
         return Trajectory(task, trial, memory, first, tuple(steps), outcome, episode.result(), remark)
 
 
-def read(reply: Reply, environment: Environment, limits: Limits) -> Action:
-    """The action in a reply: its first native tool call, else what its text says."""
+def read(reply: Reply, environment: Environment, limits: Limits, episode: Episode | None = None) -> Action:
+    """The action in a reply: its first native tool call, else what its text says.
+
+    Args:
+        reply: of the model.
+        environment: reads it.
+        limits: `parse` says how freely.
+        episode: says what is admissible now, where the policy asks for that.
+    """
     if reply.calls:
         first = reply.calls[0]
         return environment.read_call(first.name, first.arguments, reply.text.strip(), len(reply.calls) - 1)
+    if limits.parse == "admissible" and isinstance(environment, ReadsAdmissible):
+        admissible = episode.admissible() if isinstance(episode, OffersAdmissible) else ()
+        return environment.read_admissible(reply.text, admissible)
     return environment.read_action(reply.text, limits.parse)
 
 
-def _execute(action: Action, episode: Episode, prompts: Prompts) -> StepResult:
+def _execute(action: Action, reply: str, episode: Episode, prompts: Prompts) -> StepResult:
     if action.command == GIVE_UP:
         return StepResult("")
     if action.command is not None:
         return episode.step(action.command)
     if action.error is None:
         return StepResult(prompts.thought_observation)
-    return StepResult(prompts.invalid_observation, valid=False)
+    return StepResult(not_understood(prompts, reply), valid=False)
+
+
+def not_understood(prompts: Prompts, reply: str) -> str:
+    """The answer to a reply in which no action could be found.
+
+    Some environments name what was written in the place of an action (ReAct's `Invalid action: …`): the text behind the
+    last label of the reply, or its last line.
+    """
+    text = prompts.invalid_observation
+    if "{command}" not in text:
+        return text
+    lines = [line.strip() for line in reply.splitlines() if line.strip()]
+    written = lines[-1] if lines else ""
+    label = re.match(r"\w+(?: \d+)?: ", written)
+    return text.replace("{command}", written[label.end() if label else 0 :][:LONGEST_UNREAD])
 
 
 def said(action: Action, reply: str, prompts: Prompts) -> str:
     """The turn as it stays in the conversation: what was read out of the reply, in the form of the examples.
 
-    What the parser cut (an invented observation, a second action) must not come back as context. A reply in which
-    nothing could be read stays as it was, cut to a length that cannot fill the context, and never empty: some servers
-    refuse that.
+    What the parser cut (an invented observation, a second action) must not come back as context. Of a reply in which no
+    action could be found only the beginning of its thought stays, or a placeholder: a model goes on with whatever it
+    sees itself write. Never empty: some servers refuse that.
     """
-    parts = [prompts.thought_form.format(action.thought)] if action.thought else []
+    thought = action.thought
+    if action.error is not None:
+        thought = thought[:LONGEST_UNREAD] if _is_prose(thought) else ""
+    parts = [prompts.thought_form.format(thought)] if thought else []
     if action.command is not None:
         parts.append(prompts.action_form.format(action.command))
-    return "\n".join(parts) or reply.strip()[:500] or "(nothing)"
+    return "\n".join(parts) or (UNREADABLE if reply.strip() else "(nothing)")
+
+
+def _is_prose(thought: str) -> bool:
+    """Whether a thought has words, and not the same few over and over."""
+    words = re.findall(r"\w{2,}", thought.lower())
+    return bool(words) and len(set(words)) * 4 >= len(words)
 
 
 def _ending(action: Action, result: StepResult, steps: list[Step], limits: Limits) -> Outcome | None:

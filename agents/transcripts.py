@@ -68,7 +68,7 @@ def numbered(opening: str, steps: Sequence[Step], prompts: Prompts, status: str)
 
 def spoken(step: Step, prompts: Prompts) -> str:
     """What the agent said, as it stayed in its conversation."""
-    return said(Action(step.thought, step.action), step.reply, prompts)
+    return said(Action(step.thought, step.action, step.error), step.reply, prompts)
 
 
 def shortened(trajectory: Trajectory, prompts: Prompts, tokens: int = MOST_TOKENS) -> Trajectory:

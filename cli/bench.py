@@ -91,7 +91,7 @@ def bench(
     evaluator: Annotated[
         str | None, typer.Option(help="Who decides that a trial failed: environment, heuristic or model.")
     ] = None,
-    parse: Annotated[str | None, typer.Option(help="strict or repair [default: repair].")] = None,
+    parse: Annotated[str | None, typer.Option(help="strict, repair or admissible [default: repair].")] = None,
     actions: Annotated[
         str | None, typer.Option(help="text, or tools for native tool calls (HotPotQA) [default: text].")
     ] = None,

@@ -8,11 +8,14 @@ of a completion (`read_action`) and the texts that introduce it to a model (`pro
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
-ParsePolicy = Literal["strict", "repair"]
+ParsePolicy = Literal["strict", "repair", "admissible"]
+"""How freely a reply is read: in its exact form alone; with named repairs; or also, where it is a near miss, as the one
+admissible command that is meant. The last needs an environment and episodes that are `ReadsAdmissible` and
+`OffersAdmissible`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +67,9 @@ class Action:
     Attributes:
         thought: the model's reasoning, possibly empty.
         command: what the environment is to execute; None where there is nothing to execute.
-        error: why there is no command: `empty`, `no_action`, `unknown_action`, `unclosed_reasoning`, …; None where
-            there is one, or where the completion is a thought and nothing else and the environment allows that.
+        error: why there is no command: `empty`, `no_action`, `unknown_action`, `placeholder` (words of the instruction
+            copied in place of a name), `unclosed_reasoning`, …; None where there is one, or where the completion is a
+            thought and nothing else and the environment allows that.
         repairs: the name of every liberty taken (`prompt_prefix`, `cut_invented_observation`, `extra_actions`, …),
             once per occurrence; counted and shown.
     """
@@ -114,7 +118,8 @@ class Prompts:
         instruction: the system message of an actor.
         examples: worked episodes by task type; the key `""` serves types that have none of their own.
         thought_observation: answer to a turn that only thinks (where the environment allows one).
-        invalid_observation: answer to a turn in which no action could be found.
+        invalid_observation: answer to a turn in which no action could be found; `{command}` in it stands for what was
+            written in its place, on one line.
         reflection_instruction: the system message of a reflector.
         reflection_examples: (episode as text, reflection) pairs.
         stop: stop sequences for the actor's completions.
@@ -222,4 +227,27 @@ class Environment(Protocol):
 
     def close(self) -> None:
         """Ends worker processes and the like; safe to call twice."""
+        ...
+
+
+@runtime_checkable
+class ReadsAdmissible(Protocol):
+    """What an `Environment` also is where it can read a near miss as the one admissible command that is meant."""
+
+    def read_admissible(self, completion: str, admissible: Sequence[str]) -> Action:
+        """Finds the action in what a model wrote. Never raises.
+
+        Args:
+            completion: what the model wrote.
+            admissible: what the environment would accept now, from `OffersAdmissible.admissible`.
+        """
+        ...
+
+
+@runtime_checkable
+class OffersAdmissible(Protocol):
+    """What an `Episode` also is where it can say which commands it would accept now."""
+
+    def admissible(self) -> Sequence[str]:
+        """Every command that would be accepted now."""
         ...

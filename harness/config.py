@@ -131,7 +131,8 @@ class LimitsConfig(Section):
     max_calls: Positive | None = None
     """Model calls of one trial, whatever the steps; None takes twice the steps."""
     cycles: Annotated[int, Field(ge=0)] = 3
-    parse: Literal["strict", "repair"] = "repair"
+    parse: Literal["strict", "repair", "admissible"] = "repair"
+    """How freely replies are read; `admissible` also mends near misses, where the environment lists its commands."""
     actions: Literal["text", "tools"] = "text"
     """Whether actions are written as text, or called as native tools of the chat API."""
     max_workers: Positive | None = None

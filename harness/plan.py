@@ -23,7 +23,7 @@ from reflex_bench.agents.memory import build as build_memory
 from reflex_bench.agents.react import react
 from reflex_bench.agents.reflectors import NEWEST_ONLY, Reflector
 from reflex_bench.agents.reflectors import build as build_reflector
-from reflex_bench.envs.base import Environment, Split
+from reflex_bench.envs.base import Environment, ReadsAdmissible, Split
 from reflex_bench.harness.budget import check_prices
 from reflex_bench.harness.config import ArmConfig, Config, MemoryConfig, RoleConfig
 from reflex_bench.harness.errors import UsageError, unknown
@@ -143,6 +143,10 @@ def make_plan(config: Config) -> Plan:
         split = environment.load(config.tasks, config.seed)
         if config.limits.actions == "tools" and not environment.tools():
             raise UsageError(f"actions=tools: {environment.name} has no native tools; use actions=text")
+        if config.limits.parse == "admissible" and not isinstance(environment, ReadsAdmissible):
+            raise UsageError(
+                f"parse=admissible: {environment.name} lists no admissible commands; use parse=repair"
+            )
         if not split.tasks:
             raise UsageError(f"split {split.name!r} has no task that fits the selection")
         limits = Limits(

@@ -4,242 +4,202 @@ A turn is one line: a command of the game, or `think: …`, which the game answe
 step (as in ReAct's ALFWorld code, Yao et al., 2023). `give up` is a command that the agent loop knows, not
 the game. Which grammar a game speaks (`put … in/on …` or `move … to …`) is not decided here.
 
-`strict` takes the first line that is not empty, if it has exactly that form. `repair` also takes the untidy
-replies of real models and names every liberty. Neither guesses: a command consists of words that the model
-wrote, in their order, and what is no command is an error. The names of the repairs:
+`strict` takes the first line that is not empty, if it has exactly that form; it uses only the repairs
+`empty_first_line`, `extra_lines` (a line after the first, cut; once for every line) and `cut_invented_observation`.
+`repair` also takes the untidy replies of real models and names every liberty; see `reflex_bench.envs.completions` for
+the names. Neither guesses: a command consists of words that the model wrote, and what is no command is an error.
+`admissible` reads what `repair` reads, and beyond that a near miss that means exactly one of the commands that the game
+would accept now.
 
-=========================== ==================================================================================
-`empty_first_line`          the reply began with an empty line
-`reasoning_block`           `<think>…</think>` was taken as the thought
-`code_fence`                a line of backticks was skipped
-`prompt_prefix`             `> ` before the line, copied from the marks of a transcript
-`numbering`                 `1.`, `2)`, `Step 3:` or a bullet before the line
-`markdown`                  asterisks, backticks, underscores or `#` round the line
-`action_label`              `Action:`, `Act 2:`, `Command:` before the command
-`thought_label`             `Thought:`, `Think 1:` or the like instead of `think:`
-`quotes`, `brackets`        round the command
-`full_stop`                 punctuation after the command
-`letter_case`               capital letters in the command
-`spaces`                    runs of blanks in the command
-`article`                   `the`, `a`, `an` in the command
-`inline_action`             thought and marked action on one line were split
-`joined_thoughts`           a further `think:` line before any command
-`unlabelled_thought`        a line of prose before the command, kept as thought
-`extra_text`                words after the command on its own line, cut
-`extra_lines`               a line after the first command, cut; once for every line
-`cut_invented_observation`  a line that only the game may say (`OK.` too), cut; once for every line
-=========================== ==================================================================================
-
-`strict` uses only the first and the last two. Errors: `empty`, `no_action` (prose), `unknown_action` (meant
-as an action, but of no known form), `unclosed_reasoning` (`<think>` never ends: the reply was cut off).
+Errors: `empty`, `no_action` (prose), `unknown_action` (meant as an action, but of no known form), `placeholder` (the
+instruction's own `go to RECEPTACLE`), `unclosed_reasoning` (`<think>` never ends: the reply was cut off). Text in
+reasoning marks is no thought of the turn: it is not shown to the model again.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
+from reflex_bench.envs.alfworld.commands import (
+    ACTION_LABEL,
+    COMMAND,
+    GIVE_UP,
+    LONGEST,
+    command_in,
+    command_of_call,
+    is_placeholder,
+    undress,
+)
+from reflex_bench.envs.alfworld.grammar import Grammar
+from reflex_bench.envs.alfworld.lines import (
+    FENCE,
+    OBSERVATION,
+    THINK,
+    Reading,
+    filled_lines,
+    in_lines,
+    near,
+    thoughts_before,
+)
+from reflex_bench.envs.alfworld.near_misses import near_miss
 from reflex_bench.envs.base import Action, ParsePolicy
+from reflex_bench.envs.completions import Cleaned, clean, first_text_call
+from reflex_bench.envs.completions.characters import narrow
 
-THINK = "think:"
-GIVE_UP = "give up"
+__all__ = ["GIVE_UP", "ParsePolicy", "read_action"]
 
-_LONGEST_COMMAND = 200  # characters; a longer line is prose, which also keeps the patterns below linear
-_NAME = r"(?!the |an? )[a-z][a-z'-]*(?: [a-z][a-z'-]*){0,2}(?: \d+)?"
-_COMMAND = re.compile(
-    rf"(?:look|inventory|help|{GIVE_UP}|(?:go to|open|close|use|examine) {_NAME}"
-    rf"|take {_NAME}(?: from {_NAME})?|(?:clean|heat|cool|slice) {_NAME} with {_NAME}"
-    rf"|(?:move {_NAME} to|put {_NAME} (?:in/on|into|onto|in|on)) {_NAME})"
-)
-# Only after a number, or a command without objects, is it clear where the command ends and the remark begins.
-_REMARK = re.compile(
-    r"(?<=\d)(?=[.,;:!]| ?\(| ?-{1,2} | (?:and|then|to|so|because|in order)\b)|(?<=look|tory)(?=[.,;!]| ?\()"
-)
-_ARTICLE = re.compile(r"\b(?:the|an?) ")
-_OBSERVATION = re.compile(
-    r"OK\.?$|Nothing happens|Observation\b|-= |Your task is to|STATUS:|In it, you see|There's nothing special"
-    r"|You (?:arrive|open|close|pick|move|put|clean|heat|cool|turn|slice|see|are (?:not )?carrying)"
-    r"|You are (?:facing|in the middle)|On the [a-z]+ \d+, you see|The [a-z]+ \d+ is (?:open|closed)"
-    r"|This (?:is an? |[a-z]+ \d+ is o)",
-    re.IGNORECASE,
-)
 _REASONING = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
 _REASONING_END = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_FENCE = re.compile(r"(?:```|~~~)[\w-]*$")
-_ACTION_LABEL = re.compile(r"(?:next )?(?:action|act|command)(?: ?\d+)?\s*:\s*", re.IGNORECASE)
-_INLINE = re.compile(r"(?<!\S)[*_]*(?:action|act|command)(?: ?\d+)?\s*:|(?<!\S)>(?!\S)", re.IGNORECASE)
-_THOUGHT_LABEL = re.compile(r"(?:think|thoughts?|thinking|reasoning|plan)(?: ?\d+)?\s*:\s*", re.IGNORECASE)
-_BEFORE = (
-    ("prompt_prefix", re.compile(r">+\s*")),
-    ("numbering", re.compile(r"(?:(?:step )?\d+[.):]|[-•*])\s+", re.IGNORECASE)),
-    ("markdown", re.compile(r"[*_`#~]+\s*")),
-    ("quotes", re.compile(r"[\"'“”‘’«]+\s*")),
-    ("brackets", re.compile(r"[\[({<]+\s*")),
-    ("action_label", _ACTION_LABEL),
+_EXACT_THOUGHT = re.compile(r"think: [^\n\r<>\[{`*_:：\\|]+\Z")
+# An action in an envelope of its own, wherever it stands.
+_ENVELOPE = re.compile(
+    r"<[|｜]?(action|act|command|next_action|answer|final_answer|begin_of_solution|response|output)(?:\s[^<>\n]{0,80})?[|｜]?>"
+    r"([^<>]{1,400})|\\boxed\{(?:\\text\{)?([^{}\n]{1,200})\}",
+    re.IGNORECASE,
 )
-_AFTER = {
-    **dict.fromkeys("*_`~#", "markdown"),
-    **dict.fromkeys("\"'“”‘’»", "quotes"),
-    **dict.fromkeys("])}>", "brackets"),
-    **dict.fromkeys(".,;:!", "full_stop"),
-}
 
 
-def read_action(completion: str, policy: ParsePolicy) -> Action:
+def read_action(completion: str, policy: ParsePolicy, admissible: Sequence[str] = ()) -> Action:
     """Finds the thought and the command in a completion. Never raises; takes time linear in its length.
 
     Args:
         completion: what the model wrote.
-        policy: `strict` or `repair`, see the module.
+        policy: see the module.
+        admissible: the commands that the game would accept now; only `admissible` looks at them.
     """
-    opened, ended = _REASONING.match(completion), _REASONING_END.search(completion)
-    if opened and not ended:
-        return Action(thought=completion[opened.end() :].strip(), error="unclosed_reasoning")
-    reading = _Reading()
-    if policy == "repair" and ended:
-        reading.repairs.append("reasoning_block")
-        reading.thoughts.append(completion[opened.end() if opened else 0 : ended.start()].strip())
-        completion = completion[ended.end() :].lstrip()
+    if policy == "strict":
+        return _strict(completion)
+    if len(completion) <= LONGEST and completion.isascii():
+        if COMMAND.fullmatch(completion) and not admissible:
+            command, repairs = command_in(completion)
+            if command == completion and not is_placeholder(command):
+                return Action("", command, None, tuple(repairs))
+        elif _EXACT_THOUGHT.match(completion) and completion[len(THINK) :].strip():
+            return Action(completion[len(THINK) :].strip())
+    action = _repaired(completion, ())
+    if policy != "admissible" or not admissible:
+        return action
+    if action.command is not None and _accepted(action.command, admissible):
+        return action
+    if action.command is not None:
+        meant = near_miss(action.command, admissible)
+        return (
+            action if meant is None else Action(action.thought, meant, None, (*action.repairs, "near_miss"))
+        )
+    second = _repaired(completion, admissible)
+    return action if second.command is None else second
+
+
+def _accepted(command: str, admissible: Sequence[str]) -> bool:
+    """Whether a command can be executed now, in either grammar."""
+    spellings = (command, *(Grammar(puts).to_game(command)[0] for puts in (False, True)))
+    return command == GIVE_UP or any(spelling in admissible for spelling in spellings)
+
+
+def _strict(completion: str) -> Action:
+    if _REASONING.match(completion) and not _REASONING_END.search(completion):
+        return Action(error="unclosed_reasoning")
     lines = [line.strip() for line in completion.splitlines()]
     filled = [line for line in lines if line]
     if not filled:
-        return Action(thought=reading.thought(), error="empty", repairs=tuple(reading.repairs))
-    if not lines[0]:
-        reading.repairs.append("empty_first_line")
-    return _strict(filled, reading) if policy == "strict" else _repair(filled, reading)
-
-
-@dataclass
-class _Reading:
-    """What has been found so far in one completion."""
-
-    thoughts: list[str] = field(default_factory=list)
-    repairs: list[str] = field(default_factory=list)
-    labelled: bool = False
-    meant_to_act: bool = False
-
-    def thought(self) -> str:
-        return " ".join(filter(None, self.thoughts))
-
-    def cut(self, lines: list[str]) -> None:
-        for line in lines:
-            if _FENCE.match(line):
-                continue
-            invented = _OBSERVATION.match(line.lstrip("> "))
-            self.repairs.append("cut_invented_observation" if invented else "extra_lines")
-
-    def action(self, command: str | None) -> Action:
-        error = None
-        if command is None:
-            if self.meant_to_act:
-                error = "unknown_action"
-            elif not (self.labelled and self.thought()):
-                error = "empty" if self.labelled else "no_action"
-        return Action(self.thought(), command, error, tuple(self.repairs))
-
-
-def _strict(lines: list[str], reading: _Reading) -> Action:
-    line = lines[0]
-    reading.cut(lines[1:])
-    if line.startswith(THINK):
+        return Action(error="empty")
+    reading = Reading(repairs=[] if lines[0] else ["empty_first_line"])
+    for line in filled[1:]:
+        if not FENCE.match(line):
+            invented = OBSERVATION.match(line.lstrip("> "))
+            reading.repairs.append("cut_invented_observation" if invented else "extra_lines")
+    if filled[0].startswith(THINK):
         reading.labelled = True
-        reading.thoughts.append(line[len(THINK) :].strip())
+        reading.thoughts.append(filled[0][len(THINK) :].strip())
         return reading.action(None)
     reading.meant_to_act = True
-    return reading.action(line if len(line) <= _LONGEST_COMMAND and _COMMAND.fullmatch(line) else None)
+    return reading.action(filled[0] if len(filled[0]) <= LONGEST and COMMAND.fullmatch(filled[0]) else None)
 
 
-def _repair(lines: list[str], reading: _Reading) -> Action:
+def _repaired(completion: str, near: Sequence[str]) -> Action:
+    reply = clean(completion)
+    reading = Reading(repairs=reply.repairs, near=near)
+    if not any(map(str.isalnum, reply.text)):
+        if reply.reasoning.strip():
+            return _in_reasoning(reply)
+        if not reply.text.strip():
+            return Action(
+                error="unclosed_reasoning" if reply.unclosed else "empty", repairs=tuple(reply.repairs)
+            )
+    action = (
+        _in_envelope(reply.text, reading) or _in_call(reply.text, reading) or in_lines(reply.text, reading)
+    )
+    if not reply.unclosed:
+        return action
+    if action.command is None:
+        return Action(error="unclosed_reasoning", repairs=action.repairs)
+    return Action(action.thought, action.command, None, (*action.repairs, "trailing_text"))
+
+
+def _in_reasoning(reply: Cleaned) -> Action:
+    """The action of a turn that was written inside reasoning marks, with nothing after them: only behind a label."""
+    lines = [line.strip() for line in reply.reasoning.splitlines() if line.strip()]
+    error = "unclosed_reasoning" if reply.unclosed else "empty"
+    after_label = False
     for number, line in enumerate(lines):
-        if _FENCE.match(line):
-            reading.repairs.append("code_fence")
-            continue
-        command = _line(line, reading)
-        if command is not None:
+        plain = narrow(line)
+        marked = "action_label" in undress(plain)[1] or "<action" in plain
+        command, repairs = command_in(line) if marked or after_label else (None, [])
+        last = number == len(lines) - 1
+        if (
+            command is not None
+            and not {"trailing_text", "extra_actions"} & {*repairs}
+            and (last or not reply.unclosed)
+        ):
+            reading = Reading(repairs=[*reply.repairs, "action_in_reasoning", *repairs])
             reading.cut(lines[number + 1 :])
             return reading.action(command)
-    return reading.action(None)
+        label = ACTION_LABEL.match(plain, undress(plain)[0] if not marked else 0)
+        after_label = (label is not None and label.end() == len(plain)) or plain.lower() == "<action>"
+    return Action(error=error, repairs=tuple(reply.repairs))
 
 
-def _line(line: str, reading: _Reading) -> str | None:
-    """The command in a line, if there is one; what else it holds goes into the reading."""
-    command, repairs = _command(line)
-    if command is not None:
-        reading.repairs.extend(repairs)
-        return command
-    start, repairs = _undress(line)
-    text = line[start:]
-    if _OBSERVATION.match(text):
-        reading.repairs.append("cut_invented_observation")
-        return None
-    if not _THOUGHT_LABEL.match(text):
-        reading.meant_to_act |= "action_label" in repairs or "prompt_prefix" in repairs
-    before, command, inline = _split(text)
-    reading.repairs.extend(name for name in repairs if name not in ("quotes", "brackets"))
-    _think(before, reading, alone=command is None)
-    reading.repairs.extend(inline)
-    return command
-
-
-def _think(text: str, reading: _Reading, alone: bool) -> None:
-    label = _THOUGHT_LABEL.match(text)
-    if label:
-        if not text.startswith(THINK):
-            reading.repairs.append("thought_label")
-        if reading.labelled:
-            reading.repairs.append("joined_thoughts")
-        reading.labelled = True
-        text = text[label.end() :].lstrip("*_ ")
-    elif alone and not reading.meant_to_act:
-        reading.repairs.append("unlabelled_thought")
-    reading.thoughts.append(text.rstrip("*_ "))
-
-
-def _split(text: str) -> tuple[str, str | None, list[str]]:
-    """Thought, command and repairs of a line such as `Thought: … Action: go to desk 1`."""
-    for mark in _INLINE.finditer(text):
-        if len(text) - mark.start() > _LONGEST_COMMAND:
+def _in_envelope(text: str, reading: Reading) -> Action | None:
+    """The action in `<action>…</action>`, the like of it, or `\\boxed{…}`."""
+    for attempt, envelope in enumerate(_ENVELOPE.finditer(text) if "<" in text or "\\boxed" in text else ()):
+        inside = [line.strip() for line in (envelope[2] or envelope[3] or "").splitlines() if line.strip()]
+        if attempt >= 8 or not inside:
             continue
-        command, repairs = _command(text[mark.start() :].lstrip("*_ "))
+        command, repairs = command_in(inside[0])
+        if command is None and reading.near and (command := near(inside[0], reading, False)):
+            repairs = ["near_miss"]
         if command is not None:
-            return text[: mark.start()].strip(), command, ["inline_action", *repairs]
-    return text, None, []
+            thoughts_before(text[: envelope.start()], reading)
+            reading.repairs.extend(("tag", *(name for name in repairs if name != "tag")))
+            reading.cut(
+                [
+                    *inside[1:],
+                    *filled_lines(re.sub(r"</?[|｜]?\w{1,30}[|｜]?>|[}$]", "\n", text[envelope.end() :])),
+                ]
+            )
+            return reading.action(command)
+    return None
 
 
-def _undress(line: str) -> tuple[int, list[str]]:
-    """Where the words of a line begin, and what stands before them."""
-    position, repairs = 0, []
-    while True:
-        for name, pattern in _BEFORE:
-            found = pattern.match(line, position)
-            if found:
-                position = found.end()
-                repairs.append(name)
-                break
-        else:
-            return position, list(dict.fromkeys(repairs))
-
-
-def _command(line: str) -> tuple[str | None, list[str]]:
-    """The command that a line is, and the liberties it took to see it; None for any other line."""
-    if len(line) > _LONGEST_COMMAND:
-        return None, []
-    if line[-1:].isalnum() and _COMMAND.fullmatch(line) and not _ARTICLE.search(line):
-        return line, []  # as most are: what follows would find nothing to do
-    start, repairs = _undress(line)
-    end = len(line)
-    while end > start and (line[end - 1] in _AFTER or line[end - 1].isspace()):
-        end -= 1
-        if not line[end].isspace():
-            repairs.append(_AFTER[line[end]])
-    text = line[start:end]
-    for name, tidy in (("spaces", " ".join(text.split())), ("letter_case", " ".join(text.lower().split()))):
-        if tidy != text:
-            repairs.append(name)
-            text = tidy
-    for cut in (len(text), *(remark.start() for remark in _REMARK.finditer(text))):
-        command = _ARTICLE.sub("", text[:cut])
-        if _COMMAND.fullmatch(command):
-            repairs.extend(["article"] * (len(command) < cut) + ["extra_text"] * (cut < len(text)))
-            return command, list(dict.fromkeys(repairs))
-    return None, []
+def _in_call(text: str, reading: Reading) -> Action | None:
+    """The action in a tool call or a JSON object that was written as text, where no command stands before it."""
+    call = first_text_call(text)
+    if call is None or (ahead := in_lines(text[: call.start], Reading())).command is not None:
+        return None
+    command = command_of_call(call.name, call.arguments)
+    if command is None and reading.near:
+        values = (
+            [call.arguments] if isinstance(call.arguments, str) else [str(v) for v in call.arguments.values()]
+        )
+        spellings = (call.name, *values, " ".join((call.name.replace("_", " "), *values)))
+        command = next((meant for one in spellings if (meant := near_miss(one, reading.near))), None)
+        reading.repairs.extend(["near_miss"] * (command is not None))
+    if command is None:
+        reading.meant_to_act = True
+        return reading.action(None) if not ahead.command and not call.rest.strip() else None
+    thoughts_before(text[: call.start], reading)
+    reading.thoughts.append(call.thought.strip())
+    reading.repairs.extend(("tool_call", *["extra_actions"] * call.more))
+    reading.cut([line for line in filled_lines(call.rest) if not line.startswith(("<", "]"))])
+    return reading.action(command)

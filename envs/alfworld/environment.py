@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -84,6 +84,9 @@ class Answer(Protocol):
     @property
     def won(self) -> bool: ...
 
+    @property
+    def admissible(self) -> tuple[str, ...]: ...
+
 
 def create(options: Mapping[str, Any]) -> Environment:
     """The environment with the given options; see `Options`.
@@ -148,6 +151,12 @@ class AlfworldEnvironment:
         from reflex_bench.envs.alfworld import actions
 
         return actions.read_action(completion, policy)
+
+    def read_admissible(self, completion: str, admissible: Sequence[str]) -> Action:
+        """Finds the action in what a model wrote, a near miss of one admissible command included."""
+        from reflex_bench.envs.alfworld import actions
+
+        return actions.read_action(completion, "admissible", admissible)
 
     def tools(self) -> tuple[Mapping[str, Any], ...]:
         """None: a household is commanded in words."""
@@ -226,14 +235,16 @@ class AlfworldEpisode:
         self._free: Callable[[], None] = lambda: None
         self._grammar = Grammar(puts=False)
         self._translated = 0
+        self._admissible: tuple[str, ...] = ()
 
     def reset(self) -> str:
         """The first look round and the task, without TextWorld's banner."""
         if self._game is not None:
             raise EnvironmentFailure("an episode is started once; start another for another trial")
         self._game, self._grammar, self._free = self._open_game(self._path)
-        opening = self._game.reset().observation
-        return self._grammar.to_model(opening.removeprefix(BANNER).strip())
+        answer = self._game.reset()
+        self._admissible = answer.admissible
+        return self._grammar.to_model(answer.observation.removeprefix(BANNER).strip())
 
     def step(self, command: str) -> StepResult:
         """Executes one command, in either of the two grammars."""
@@ -241,9 +252,14 @@ class AlfworldEpisode:
             raise EnvironmentFailure("the episode is not started, or is closed")
         words, translated = self._grammar.to_game(command)
         answer = self._game.step(words)
+        self._admissible = answer.admissible
         self._translated += translated
         observation = self._grammar.to_model(answer.observation.strip())
         return StepResult(observation, answer.won, done=answer.won, valid=observation != NOTHING_HAPPENS)
+
+    def admissible(self) -> Sequence[str]:
+        """The commands that the game would accept now, in its own grammar."""
+        return self._admissible
 
     def result(self) -> Mapping[str, Any]:
         """`plan_length`: an upper bound on the steps needed; `translated`: commands put into the game's grammar."""

@@ -1,40 +1,17 @@
 """Reads Search, Lookup and Finish out of what models write.
 
 Two policies. `strict` takes the exact form alone, `Thought: …` and `Action: Verb[argument]` on a line each, or the
-bare `Verb[argument]`. `repair` takes what real models write, and names each liberty in `Action.repairs`:
-
-============================  ======================================================================================
-repair                        what was done
-============================  ======================================================================================
-`line_endings`                CRLF or CR read as LF
-`reasoning_removed`           text in reasoning tags (`<think>…</think>`) dropped, once per closing tag
-`cut_invented_observation`    everything from the first `Observation:` on dropped
-`code_fence`                  fence lines (three backticks) dropped
-`markdown`                    emphasis, bullets, headings or backticks around a label or an action ignored
-`prompt_prefix`               a leading `>` ignored
-`step_number`                 `Action 2:` read as `Action:`
-`letter_case`                 `search[…]` or `action:` read as `Search[…]`, `Action:`
-`spacing`                     a space between verb and bracket, or the action on the line after its label
-`other_punctuation`           round, full-width or lenticular brackets, or a full-width colon
-`inline_action`               the action stood at the end of a line of prose
-`wrong_label`                 the action stood behind another label than `Action:`
-`action_input`                `Action: Search` and `Action Input: …` joined
-`colon_form`                  `Action: Search: …` read as `Search[…]`
-`joined_lines`                an argument over several lines joined
-`stray_bracket`               an argument with unbalanced brackets taken up to the last one; a doubled last one dropped
-`unclosed_bracket`            the closing bracket was missing
-`trailing_text`               text after the action ignored
-`extra_actions`               a further action ignored, once for each
-`argument_name`               a tool call's only text taken, although it had another name
-============================  ======================================================================================
+bare `Verb[argument]`. `repair` takes what real models write, and names each liberty in `Action.repairs`; see
+`reflex_bench.envs.completions` for the names. There is no list of admissible commands here, so a run with the policy
+`admissible` is refused; the function reads as under `repair`.
 
 Errors (`Action.error`): `empty`, `no_action`, `unknown_action`, `empty_argument` (Search and Lookup need one;
-`Finish[]` is the empty answer), `unclosed_reasoning` (the token limit was hit inside the reasoning), under `strict`
-also `format`, and from tool calls also `bad_arguments`.
+`Finish[]` is the empty answer), `placeholder` (`Search[title]`, copied from the instruction), `unclosed_reasoning` (the
+token limit was hit inside the reasoning), under `strict` also `format`, and from tool calls also `bad_arguments`.
 
-A verb in the middle of a sentence ("I might use Search[x] later") is no action, and neither is raw JSON. Quotation
-marks stay in the command; a search ignores one pair of them when it resolves a title. The first action counts. Work
-is linear in the length of the completion. The published failures behind these rules: noahshinn/reflexion#43 and #47,
+A verb in the middle of a sentence ("I might use Search[x] later") is no action. Quotation marks inside square brackets
+stay in the command; a search ignores one pair of them when it resolves a title. The first action counts. Work is
+linear in the length of the completion. The published failures behind these rules: noahshinn/reflexion#43 and #47,
 llama_index#14736, NeMo-Agent-Toolkit#1667, smolagents#1915, and 55 lines of the published Reflexion logs that hold
 several actions.
 """
@@ -45,19 +22,29 @@ import re
 from collections.abc import Sequence
 
 from reflex_bench.envs.base import Action, ParsePolicy
+from reflex_bench.envs.completions import Cleaned, TextCall, clean, first_text_call
+from reflex_bench.envs.completions.characters import narrow
 from reflex_bench.envs.hotpotqa.brackets import CALL
-from reflex_bench.envs.hotpotqa.calls import first_call
-from reflex_bench.envs.hotpotqa.completion import (
-    DECORATION,
-    before_observation,
-    prose,
-    without_fences,
-    without_reasoning,
-)
+from reflex_bench.envs.hotpotqa.calls import first_call, labelled_call
+from reflex_bench.envs.hotpotqa.completion import DECORATION, before_observation, prose, without_fences
+from reflex_bench.envs.hotpotqa.tools import from_text_call
+from reflex_bench.envs.hotpotqa.verbs import VERBS, checked, split_command, verb_of
 
-VERBS = ("Search", "Lookup", "Finish")
+__all__ = ["VERBS", "checked", "read_action", "split_command"]
 
 _EXACT = re.compile(r"([A-Za-z_]{1,30})\[")
+_EXACT_TURN = re.compile(
+    r"[ \n]*(?:Thought: [^\r\n<{]*\nAction: )?(?:Search|Lookup|Finish)\[[^\r\n<{\[\]]*\][ \n]*\Z"
+)
+_DRESSED = re.compile(r"[={\\]|observation", re.IGNORECASE)
+_TAGS = re.compile(r"<[|｜/]{0,2}[A-Za-z_][\w:▁ -]{0,30}[|｜]?>")
+_WIDE = re.compile("[Ａ-Ｚａ-ｚ]+(?:[ \u3000][Ａ-Ｚａ-ｚ]+)?|[０-９]{1,3}(?=\\s?[:：])")
+_WORDS = {
+    *("search", "lookup", "look up", "finish", "thought", "action", "observation", "action input"),
+    *map(str, range(100)),
+}
+_ESCAPED = re.compile(r"(?:search|look[ _-]?up|finish)\\\[", re.IGNORECASE)
+_BACKSLASH = re.compile(r"\\([\[\]_*(){}])")
 
 
 def read_action(completion: str, policy: ParsePolicy, actions: Sequence[str] = VERBS) -> Action:
@@ -65,32 +52,18 @@ def read_action(completion: str, policy: ParsePolicy, actions: Sequence[str] = V
 
     Args:
         completion: what the model wrote.
-        policy: `strict` or `repair`, see the module's text.
+        policy: see the module's text.
         actions: the verbs that are allowed, out of `VERBS`; any other is an `unknown_action`.
     """
     if not completion.strip():
         return Action(error="empty")
-    return _strict(completion.strip(), actions) if policy == "strict" else _repaired(completion, actions)
-
-
-def split_command(command: str) -> tuple[str, str] | None:
-    """(verb, argument) of a canonical command, in any letter case; None where it is none."""
-    head, bracket, tail = command.strip().partition("[")
-    verb = head.strip().capitalize()
-    if not bracket or not tail.endswith("]") or verb not in VERBS:
-        return None
-    return verb, tail[:-1].strip()
-
-
-def checked(thought: str, verb: str, argument: str, actions: Sequence[str], repairs: Sequence[str]) -> Action:
-    """The action, or the error where the verb is not allowed or its argument is missing."""
-    # A command is one line, whatever counts as a line break.
-    argument = " ".join(argument.split()) if len(argument.splitlines()) > 1 else argument.strip()
-    if verb not in actions:
-        return Action(thought, error="unknown_action", repairs=tuple(repairs))
-    if not argument and verb != "Finish":
-        return Action(thought, error="empty_argument", repairs=tuple(repairs))
-    return Action(thought, f"{verb}[{argument}]", repairs=tuple(repairs))
+    if policy == "strict":
+        return _strict(completion.strip(), actions)
+    if completion.isascii() and _EXACT_TURN.match(completion):
+        exact = _strict(completion.strip(), actions)
+        if exact.error is None and not _DRESSED.search(exact.command or ""):
+            return exact  # as most are: what follows would find nothing to do
+    return _repaired(completion, actions)
 
 
 def _strict(text: str, actions: Sequence[str]) -> Action:
@@ -109,21 +82,73 @@ def _strict(text: str, actions: Sequence[str]) -> Action:
 
 
 def _repaired(completion: str, actions: Sequence[str]) -> Action:
-    repairs: list[str] = []
-    text = completion
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-        repairs.append("line_endings")
-    text, unclosed = without_reasoning(text, repairs)
+    reply = clean(completion)
+    repairs = reply.repairs
+    text = _unescaped(_narrow_words(reply.text, repairs), repairs)
     text = without_fences(before_observation(text, repairs), repairs)
-    call = first_call(text)
+    call, tool = first_call(text), first_text_call(text)
+    if tool and (call is None or tool.start <= call.start):
+        action = _from_text(tool, text, repairs, actions)
+        if action.command is not None or call is None:
+            return action
     if call is None:
-        error = "unclosed_reasoning" if unclosed else "no_action"
-        return Action(prose(text), error=error, repairs=tuple(repairs))
+        if reply.only_reasoning or reply.unclosed:
+            return _in_reasoning(reply, prose(text), actions)
+        return Action(prose(text), error="no_action", repairs=tuple(repairs))
     rest = text[call.end :]
     extra = len(CALL.findall(rest))
     repairs.extend(call.repairs)
-    if not extra and (unclosed or rest.strip(DECORATION)):
+    if not extra and (reply.unclosed or _TAGS.sub("", rest).strip(DECORATION)):
         repairs.append("trailing_text")
     repairs.extend(["extra_actions"] * extra)
-    return checked(prose(text[: call.start]), call.verb, call.argument, actions, repairs)
+    return checked(_thought(text[: call.start]), call.verb, call.argument, actions, repairs)
+
+
+def _from_text(tool: TextCall, text: str, repairs: Sequence[str], actions: Sequence[str]) -> Action:
+    """The action of a tool call in a text; its name may be a whole action, as in `{"action": "Search[x]"}`."""
+    thought = _thought(text[: tool.start])
+    repairs = [*repairs, *["extra_actions"] * len(CALL.findall(tool.rest))]
+    written = first_call(tool.name) if "[" in tool.name or ":" in tool.name else None
+    if written is None and verb_of(tool.name) is None:
+        values = [tool.arguments] if isinstance(tool.arguments, str) else list(tool.arguments.values())
+        written = next((call for one in values if isinstance(one, str) and (call := first_call(one))), None)
+    if written is None:
+        return from_text_call(tool, thought, repairs, actions)
+    thought = "\n".join(filter(None, (thought, tool.thought.strip())))
+    return checked(
+        thought, written.verb, written.argument, actions, [*repairs, "tool_call", *written.repairs]
+    )
+
+
+def _in_reasoning(reply: Cleaned, thought: str, actions: Sequence[str]) -> Action:
+    """The action of a turn that was written inside the reasoning marks, with nothing after them."""
+    text = before_observation(reply.reasoning, reply.repairs)
+    named = [*reply.repairs, "action_in_reasoning"]
+    if call := labelled_call(text, last_line=reply.unclosed):
+        return checked(thought, call.verb, call.argument, actions, [*named, *call.repairs])
+    tool = first_text_call(text) if "tool_call" in text and not reply.unclosed else None
+    if tool and verb_of(tool.name):
+        return from_text_call(tool, thought, named, actions)
+    error = "unclosed_reasoning" if reply.unclosed else "no_action"
+    return Action(thought, error=error, repairs=tuple(reply.repairs))
+
+
+def _thought(text: str) -> str:
+    return prose(_TAGS.sub("", text) if "<" in text else text)
+
+
+def _narrow_words(text: str, repairs: list[str]) -> str:
+    """The text with labels, verbs and step numbers in ordinary letters; arguments stay as they are."""
+    if text.isascii() or not _WIDE.search(text):
+        return text
+    narrowed = _WIDE.sub(lambda word: narrow(word[0]) if narrow(word[0]).lower() in _WORDS else word[0], text)
+    if narrowed != text:
+        repairs.append("full_width")
+    return narrowed
+
+
+def _unescaped(text: str, repairs: list[str]) -> str:
+    if "\\" not in text or not _ESCAPED.search(text):
+        return text
+    repairs.append("markdown")
+    return _BACKSLASH.sub(r"\1", text)

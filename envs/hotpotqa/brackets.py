@@ -1,7 +1,7 @@
 """Where the argument of a call ends, in text that a model wrote.
 
 Every function is linear in what it reads and looks at one bracket family at a time: square ones (also full-width and
-lenticular) or round ones.
+lenticular), round ones, corner ones, angle ones or braces.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from dataclasses import dataclass
 
 _SQUARE = ("[［【〔", "]］】〕")
 _ROUND = ("(（", ")）")
-OPENING = _SQUARE[0] + _ROUND[0]
+_FAMILIES = (_SQUARE, _ROUND, ("「『", "」』"), ("〈《⟨", "〉》⟩"), ("<", ">"), ("{｛", "}｝"))
+OPENING = "".join(opening for opening, _ in _FAMILIES)
 
 # A verb with an opening square bracket: what counts as a further action.
-CALL = re.compile(r"\b(?:search|lookup|finish) ?[\[［【〔]", re.IGNORECASE | re.ASCII)
+CALL = re.compile(r"\b(?:search|look[ _-]?up|finish) ?[\[［【〔]", re.IGNORECASE | re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class Argument:
 
 def family(bracket: str) -> tuple[str, str]:
     """The opening and the closing brackets that go with an opening one."""
-    return _SQUARE if bracket in _SQUARE[0] else _ROUND
+    return next(kinds for kinds in _FAMILIES if bracket in kinds[0])
 
 
 def balanced_end(text: str, start: int, stop: int, kinds: tuple[str, str]) -> int | None:

@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reflex_bench.envs.base import Action
-from reflex_bench.envs.hotpotqa.actions import VERBS, checked
+from reflex_bench.envs.completions.calls import TextCall
+from reflex_bench.envs.hotpotqa.verbs import ARGUMENT_NAMES, VERBS, checked, plain_argument, value_of, verb_of
 
-_ARGUMENTS = {
-    "Search": ("entity", "The title of the page to open, e.g. the name of a person, place or work."),
-    "Lookup": (
-        "keyword",
-        "Words to find on the open page; the same words again give the next sentence with them.",
-    ),
-    "Finish": ("answer", "The answer to the question, as short as possible."),
+_MEANING = {
+    "Search": "The title of the page to open, e.g. the name of a person, place or work.",
+    "Lookup": "Words to find on the open page; the same words again give the next sentence with them.",
+    "Finish": "The answer to the question, as short as possible.",
 }
 _PURPOSE = {
     "Search": "Open the encyclopedia page with this title, or get a list of similar titles.",
@@ -35,10 +33,8 @@ def tools(actions: Sequence[str] = VERBS) -> list[dict[str, Any]]:
                 "strict": True,
                 "parameters": {
                     "type": "object",
-                    "properties": {
-                        _ARGUMENTS[verb][0]: {"type": "string", "description": _ARGUMENTS[verb][1]}
-                    },
-                    "required": [_ARGUMENTS[verb][0]],
+                    "properties": {ARGUMENT_NAMES[verb]: {"type": "string", "description": _MEANING[verb]}},
+                    "required": [ARGUMENT_NAMES[verb]],
                     "additionalProperties": False,
                 },
             },
@@ -73,21 +69,41 @@ def from_tool_call(
     if verb != name:
         repairs.append("letter_case")
     repairs.extend(["extra_actions"] * extra)
-    if verb not in actions or verb not in _ARGUMENTS:
+    if verb not in actions or verb not in ARGUMENT_NAMES:
         return Action(thought, error="unknown_action", repairs=tuple(repairs))
-    values = _object(arguments)
-    value = values.get(_ARGUMENTS[verb][0])
+    value, more = value_of(verb, _object(arguments))
     if value is None:
-        texts = [item for item in values.values() if isinstance(item, str)]
-        value = texts[0] if len(texts) == 1 else None
-        repairs.append("argument_name")
-    if not isinstance(value, str):
-        return Action(
-            thought, error="bad_arguments", repairs=tuple(r for r in repairs if r != "argument_name")
-        )
+        return Action(thought, error="bad_arguments", repairs=tuple(repairs))
+    repairs.extend(more)
     # Half a surrogate pair is a legal escape in JSON, but no file and no server takes the text it makes.
     argument = value.encode("utf-8", "replace").decode("utf-8")
     return checked(thought, verb, " ".join(argument.split()), actions, repairs)
+
+
+def from_text_call(
+    call: TextCall, thought: str, repairs: Sequence[str], actions: Sequence[str] = VERBS
+) -> Action:
+    """The action of a tool call that was written as text. Never raises.
+
+    Args:
+        call: with the name of one of the verbs.
+        thought: the text before it; what the call carries as a thought is added.
+        repairs: what was done before.
+        actions: the verbs that are allowed.
+
+    Returns:
+        With the errors of `from_tool_call`.
+    """
+    thought = "\n".join(filter(None, (thought, call.thought.strip())))
+    named = [*repairs, "tool_call", *["extra_actions"] * call.more]
+    verb = verb_of(call.name)
+    if verb is None:
+        return Action(thought, error="unknown_action", repairs=tuple(named))
+    value, more = value_of(verb, call.arguments)
+    if value is None:
+        return Action(thought, error="bad_arguments", repairs=tuple(named))
+    value, plain = plain_argument(verb, value.encode("utf-8", "replace").decode("utf-8"), "[")
+    return checked(thought, verb, " ".join(value.split()), actions, [*named, *more, *plain])
 
 
 def _object(arguments: str | Mapping[str, Any]) -> Mapping[str, Any]:

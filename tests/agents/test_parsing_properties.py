@@ -118,13 +118,15 @@ def test_every_reply_becomes_an_action_and_a_turn_that_can_be_sent_again(
     # What a model wrote reaches the parsers without half surrogate pairs; the arguments of a call may still spell them.
     reply = Reply(text.encode("utf-8", "replace").decode(), calls=tuple(calls))
     for environment in environments():
-        for policy in ("strict", "repair"):
+        for policy in ("strict", "repair", "admissible"):
             limits = Limits(max_steps=5, parse=policy)
             action = read(reply, environment, limits)
             assert action.command is None or action.error is None
             turn = said(action, reply.text, environment.prompts)
             assert turn.strip()
             assert turn.encode()
+            if action.error is not None:
+                assert len(turn) < 300
 
 
 @cache
@@ -213,6 +215,9 @@ def remember(kind: str, row: Any) -> None:
 LONG = (
     *("[", "]", "(", "<think>", "```\n", "```json{", '{"a":', "\\", '"', "-", " ", "\n", "a", "9", "\u0301"),
     *("Search[", "Search [a\n", "Lookup(a) ", "Finish[x] ", "Action: ", "Thought:\n", "think: ", "Observation"),
+    *("<action>", "<|im_end|>", "a<|im_end|><|im_start|>assistant", "<tool_call>x\n{"),
+    *("\\boxed{", "行动：", "\u200b", "Answer: "),
+    *("<|channel|>final<|message|>", "`look` ", "goto ", "[INST]", "I will ", "'", "\u200d"),
     *("step 1 ", "Aa ", "trial ", "do not. ", "commands ", "next time "),
 )  # fmt: skip
 READERS = {
@@ -220,6 +225,7 @@ READERS = {
     "hotpotqa, strict": lambda text: questions.read_action(text, "strict"),
     "alfworld, repair": lambda text: household.read_action(text, "repair"),
     "alfworld, strict": lambda text: household.read_action(text, "strict"),
+    "alfworld, admissible": lambda text: household.read_action(text, "admissible", opened().admissible),
     "json": lambda text: asked(text, Diagnosis),
     "audit": lambda text: audit(text, PLAYED, (text,), 30, ("go to", "take")),
 }

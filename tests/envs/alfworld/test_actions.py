@@ -58,7 +58,7 @@ UNTIDY = [
     ('"go to desk 1"', GO, ("quotes",)),
     ("[go to desk 1]", GO, ("brackets",)),
     ("Go To Desk 1", GO, ("letter_case",)),
-    ("go  to   desk 1", GO, ("spaces",)),
+    ("go  to   desk 1", GO, ("spacing",)),
     ("go to the desk 1", GO, ("article",)),
     ("act: go to desk 1", GO, ("action_label",)),
     ("Action 3: go to desk 1", GO, ("action_label",)),
@@ -70,16 +70,17 @@ UNTIDY = [
     ("```text\ngo to desk 1\n```", GO, ("code_fence",)),
     ("OK.\ngo to desk 1", GO, ("cut_invented_observation",)),
     ("> OK.\n> go to desk 1", GO, ("cut_invented_observation", "prompt_prefix")),
-    ("go to desk 1\ntake mug 1 from desk 1", GO, ("extra_lines",)),
+    ("go to desk 1\ntake mug 1 from desk 1", GO, ("extra_actions",)),
+    ("go to desk 1\nThat is all.", GO, ("trailing_text",)),
     (
         "go to desk 1\nYou arrive at desk 1. On the desk 1, you see a mug 1.\n> take mug 1 from desk 1",
         GO,
-        ("cut_invented_observation", "extra_lines"),
+        ("cut_invented_observation", "extra_actions"),
     ),
     ("Action 1: look\nObservation 1: a desk\nAction 2: inventory", "look", None),
-    ("go to desk 1, then take mug 1 from desk 1", GO, ("extra_text",)),
-    ("go to desk 1 to find a mug", GO, ("extra_text",)),
-    ("look (around)", "look", ("brackets", "extra_text")),
+    ("go to desk 1, then take mug 1 from desk 1", GO, ("extra_actions",)),
+    ("go to desk 1 to find a mug", GO, ("trailing_text",)),
+    ("look (around)", "look", ("brackets", "trailing_text")),
     ("put apple 1 in/on fridge 1.", "put apple 1 in/on fridge 1", ("full_stop",)),
     ("Put Apple 1 In/On Fridge 1", "put apple 1 in/on fridge 1", ("letter_case",)),
     ("Give up!", "give up", ("full_stop", "letter_case")),
@@ -118,8 +119,6 @@ def test_strict_takes_the_first_line_and_counts_what_it_cuts() -> None:
         ("Thought 1: look there. Action 1: go to desk 1", ("thought_label", "inline_action", "action_label")),
         ("> think: look there. > go to desk 1", ("prompt_prefix", "inline_action", "prompt_prefix")),
         ("look there.\n\ngo to desk 1", ("unlabelled_thought",)),
-        ("<think>look there.</think>\n\ngo to desk 1", ("reasoning_block",)),
-        ("look there.\n</think>\ngo to desk 1", ("reasoning_block",)),
         ("think: look\nOK.\nthink: there.\ngo to desk 1", ("cut_invented_observation", "joined_thoughts")),
     ],
 )
@@ -127,6 +126,44 @@ def test_a_thought_and_a_command_in_one_completion_are_one_step(
     completion: str, repairs: tuple[str, ...]
 ) -> None:
     assert read_action(completion, "repair") == Action("look there.", GO, None, repairs)
+
+
+@pytest.mark.parametrize(
+    "completion", ["<think>look there.</think>\n\ngo to desk 1", "look there.\n</think>\ngo to desk 1"]
+)
+def test_text_in_reasoning_marks_is_no_thought_that_would_be_shown_again(completion: str) -> None:
+    assert read_action(completion, "repair") == Action("", GO, None, ("reasoning_removed",))
+
+
+@pytest.mark.parametrize(
+    ("completion", "thought", "repairs"),
+    [
+        ("go to desk 1 > take pen 1 from desk 1", "", ("extra_actions",)),
+        (
+            "OK. > go to desk 1 > use desklamp 1 > examine baseballbat 1.",
+            "",
+            ("cut_invented_observation", "inline_action", "prompt_prefix", "extra_actions", "extra_actions"),
+        ),
+        (
+            "think: I need a pan. > go to desk 1 > take pan 1 from desk 1" + " > look" * 60,
+            "I need a pan.",
+            ("inline_action", "prompt_prefix", *["extra_actions"] * 61),
+        ),
+        ("go to desk 1" + " > go to shelf 2" * 40, "", ("inline_action", *["extra_actions"] * 40)),
+    ],
+)
+def test_of_a_chain_of_commands_on_one_line_the_first_is_taken(
+    completion: str, thought: str, repairs: tuple[str, ...]
+) -> None:
+    assert read_action(completion, "repair") == Action(thought, GO, None, repairs)
+
+
+@pytest.mark.parametrize("policy", ["strict", "repair", "admissible"])
+@pytest.mark.parametrize("completion", ["go to receptacle", "take object from receptacle"])
+def test_the_instructions_own_words_for_a_thing_are_no_command(
+    completion: str, policy: actions.ParsePolicy
+) -> None:
+    assert read_action(completion, policy).error == "placeholder"
 
 
 @pytest.mark.parametrize("policy", ["strict", "repair"])
@@ -165,8 +202,8 @@ def test_a_thought_with_the_prompts_mark_is_a_thought_like_any_other() -> None:
     assert read_action("> think: **the lamp**", "repair") == Action("the lamp", repairs=("prompt_prefix",))
 
 
-def test_reasoning_followed_by_nothing_is_empty_and_keeps_the_thought() -> None:
-    assert read_action("<think>hm</think>\n", "repair") == Action("hm", None, "empty", ("reasoning_block",))
+def test_reasoning_followed_by_nothing_is_empty() -> None:
+    assert read_action("<think>hm</think>\n", "repair") == Action("", None, "empty", ("reasoning_removed",))
 
 
 WORDS = st.sampled_from(
@@ -185,6 +222,15 @@ WORDS = st.sampled_from(
             '"',
             "(",
             "2.",
+            "<action>",
+            "</action>",
+            "<|im_end|>",
+            "<|channel|>final<|message|>",
+            "行动：",
+            "\u200b",
+            '{"action":',
+            "}",
+            "goto",
         ),
         *("go to", "desk 1", "take", "mug 1", "from", "the", "look", "and", "at", "give", "up", ".", "\n"),
     )
@@ -194,8 +240,8 @@ COMPLETIONS = st.text() | st.lists(WORDS, max_size=25).map(" ".join)
 
 @given(COMPLETIONS)
 def test_any_text_gets_a_command_an_error_or_a_thought(completion: str) -> None:
-    for policy in ("strict", "repair"):
-        action = read_action(completion, policy)
+    for policy in ("strict", "repair", "admissible"):
+        action = read_action(completion, policy, (GO, "take mug 1 from desk 1"))
         assert (action.command is None) or (action.error is None)
         assert action.command or action.error or action.thought
 
@@ -215,15 +261,19 @@ def test_a_command_read_is_read_again_without_repairs(completion: str) -> None:
 
 
 @given(COMPLETIONS)
-def test_repair_finds_whatever_command_strict_finds(completion: str) -> None:
-    command = read_action(completion, "strict").command
-    if command is not None:
-        assert read_action(completion, "repair").command == command
+def test_a_well_formed_reply_is_read_the_same_under_all_policies(completion: str) -> None:
+    strict = read_action(completion, "strict")
+    if completion.isascii() and not strict.repairs and (strict.command or strict.thought):
+        assert read_action(completion, "repair") == strict
+        assert read_action(completion, "admissible", ("look", strict.command or GO)) == strict
 
 
 @pytest.mark.parametrize(
-    "piece", ["> ", "**", "think: ", "Action: ", "a ", "1. ", "> look\n", "go to ", "desk 1 and ", "<think>"]
-)
+    "piece",
+    ["> ", "**", "think: ", "Action: ", "a ", "1. ", "> look\n", "go to ", "desk 1 and ", "<think>", "<action>",
+     "<action>look", '{"a":', "{", "<|im_end|>", "a<|im_end|><|im_start|>assistant", "<tool_call>x\n{", "`look` ",
+     "\\boxed{", "行动：", "1. look\n", "go to desk 1 > "],
+)  # fmt: skip
 def test_time_grows_with_the_length_and_no_faster(piece: str) -> None:
     def seconds(copies: int) -> float:
         text = piece * copies

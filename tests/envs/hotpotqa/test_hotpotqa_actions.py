@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from growth import grows_linearly
 
-from reflex_bench.envs.hotpotqa import actions
+from reflex_bench.envs import completions
 from reflex_bench.envs.hotpotqa.actions import read_action, split_command
 from reflex_bench.envs.hotpotqa.tools import from_tool_call, tools
 
@@ -100,7 +100,7 @@ REPAIRED = [
     ("Action: Search(Lake (old) Corvel)", "", "Search[Lake (old) Corvel]", ["other_punctuation"]),
     (
         "思考：我需要它。\nAction：Search［Corvel］",
-        "思考：我需要它。",
+        "我需要它。",
         "Search[Corvel]",
         ["other_punctuation"],
     ),
@@ -129,7 +129,14 @@ ERRONEOUS = [
     ("Thought 1: I might use Search[Corvel] later.", "no_action"),
     ("Search (the film) is about a search.", "no_action"),
     ("I did some research[1].", "no_action"),
-    ('{"name": "search", "arguments": {"query": "Corvel"}}', "no_action"),
+    ('{"name": "compare", "arguments": {"query": "Corvel"}}', "unknown_action"),
+    ('{"name": "search", "arguments": {"query": 7}}', "bad_arguments"),
+    ('Thought: I plan {"name": "search", "arguments": {"query": "Corvel"}}', "no_action"),
+    ("Search[title]", "placeholder"),
+    ("Action 2: Lookup[words]", "placeholder"),
+    ("Finish[answer]", "placeholder"),
+    ("Search[<topic>]", "placeholder"),
+    ("Action: Finish the task", "no_action"),
     ("Observation: it is 1871.\nAction: Finish[1871]", "no_action"),
     ("Action: go to desk 1", "no_action"),
     ("Search[", "no_action"),
@@ -165,6 +172,8 @@ def test_where_there_is_no_action_the_reason_is_named(completion: str, error: st
         ("search[Corvel]", None, "unknown_action"),
         ("Compare[A and B]", None, "unknown_action"),
         ("Lookup[]", None, "empty_argument"),
+        ("Search[title]", None, "placeholder"),
+        ("Search[Title]", "Search[Title]", None),
         ("", None, "empty"),
     ],
 )
@@ -187,9 +196,9 @@ def test_verbs_that_are_not_allowed_are_unknown() -> None:
 
 
 def test_every_repair_is_in_the_table_of_the_module() -> None:
-    documented = set(re.findall(r"^`(\w+)`  +", actions.__doc__ or "", flags=re.MULTILINE))
+    documented = set(re.findall(r"`(\w+)`(?=[,` \w]*  )", completions.__doc__ or ""))
     used = {repair for _, _, _, repairs in REPAIRED for repair in repairs}
-    assert used | {"argument_name"} == documented
+    assert used | {"argument_name"} <= documented
 
 
 def test_commands_can_be_read_back() -> None:
@@ -205,7 +214,9 @@ def test_commands_can_be_read_back() -> None:
     "piece",
     ["Search[", "Search[\n", "Search(\n", "Action: Search[\nx\n", "x Action: Search[\n", ". Search[ ", "Finish[a]]",
      "<think>", "</think>", "Observation", "Observation ", "[", "]", "* ", "> ", "Action", "Action:\n", "\r", "```\n",
-     "x: Search[a\n", "Action: Search\n\n"],
+     "x: Search[a\n", "Action: Search\n\n", "<action>", "{", '{"a":', "<|im_end|>", "<tool_call>x\n{",
+     "`Search[x] ", "<answer>", "Answer:\n", "Search {", "[INST]", "a<|im_end|><|im_start|>assistant",
+     "<|channel|>final<|message|>", "\u200d"],
 )  # fmt: skip
 def test_reading_takes_time_in_proportion_to_length(piece: str) -> None:
     assert grows_linearly(lambda length: read_action(piece * (length // len(piece)), "repair"), 10_000)

@@ -17,14 +17,18 @@ from reflex_bench.envs.hotpotqa.scoring import answer_score, normalise, success_
 
 COUNT = int(os.environ.get("REFLEX_BENCH_FUZZ", "5000"))
 BATCH = 100
-POLICIES: tuple[ParsePolicy, ...] = ("strict", "repair")
+POLICIES: tuple[ParsePolicy, ...] = ("strict", "repair", "admissible")
 
 PIECES = (
     "Thought", "Action", "Observation", "Action Input", "Search", "lookup", "FINISH", "Compare", " 1", ":", "：", "[",
     "]", "(", ")", "【", "】", "［", "\n", "\r\n", "\r", " ", "**", "`", "```", "> ", "- ", "<think>", "</think>",
     "the", "a", "yes", "noanswer", "1871",
     '"', "“", "\ud800", "\u200b", "İ", "ß", "{", "}", "\x00", "\u2028", ", ", ". ",
-    "\u0301",
+    "\u0301", "<action>", "</action>", "<answer>",
+    '{"action": "', '"}', "<tool_call>", "<|im_end|>", "<|channel|>final<|message|>",
+    "<|tool_call_begin|>", "[TOOL_CALLS]", "行动", "思考", "Answer",
+    "\\boxed{", "「", "」", "👉", "query=", "\\", "title",
+    "analysis", "assistantfinal", "<think", "◁think▷", "［", "Ｓｅａｒｃｈ", "'",
 )  # fmt: skip
 TEXTS = st.one_of(
     st.text(alphabet=st.characters(), max_size=60),
