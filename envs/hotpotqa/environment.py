@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -100,8 +101,11 @@ class HotpotEnvironment:
 
     @cached_property
     def prompts(self) -> Prompts:
-        """From `agents/prompts/hotpotqa.yaml`."""
-        return prompts.load(self.name)
+        """From `agents/prompts/hotpotqa.yaml`; the originals' profiles have their own words for what is no action."""
+        texts = prompts.load(self.name)
+        if self.profile.answers_unread:
+            texts = replace(texts, invalid_observation=self.profile.invalid)
+        return texts
 
     def load(self, count: int | None = None, seed: int = 0) -> Split:
         """The split, by id, or the `count` tasks that stand for it; the data is read once.

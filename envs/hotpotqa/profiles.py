@@ -44,6 +44,7 @@ class Profile:
         no_page: lookup without a page.
         invalid: answer to anything else, with `command`.
         verdicts: answers to Finish: (right, wrong, not told).
+        answers_unread: whether `invalid` also answers a reply without an action; else the text of the prompts does.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Profile:
     no_page: str
     invalid: str
     verdicts: tuple[str, str, str]
+    answers_unread: bool = True
 
 
 def _true_sentences(page: Document) -> tuple[str, ...]:
@@ -124,6 +126,7 @@ REFLEX = Profile(
     no_page="No page is open. Search for one first.",
     invalid="Not an action. The actions are Search[title], Lookup[words] and Finish[answer].",
     verdicts=("The answer is correct.", "The answer is wrong.", "The answer has been handed in."),
+    answers_unread=False,
 )
 
 REACT = Profile(

@@ -4,8 +4,9 @@ import pytest
 
 from reflex_bench.agents.base import CallLimit, Limits
 from reflex_bench.agents.messages import TASK_HEADER
-from reflex_bench.agents.react import react
+from reflex_bench.agents.react import LONGEST_UNREAD, UNREADABLE, react
 from reflex_bench.envs.alfworld.environment import create
+from reflex_bench.envs.hotpotqa.environment import create as questions
 from reflex_bench.harness.errors import ContextOverflow, EnvironmentFailure, ModelError
 from reflex_bench.models.base import Reply
 
@@ -131,3 +132,85 @@ def test_an_environment_that_cannot_be_opened_is_an_error_of_the_trial(household
     gone = replace(task, data=replace(task.data, path=Path("nowhere.tw-pddl")))
     with pytest.raises(EnvironmentFailure):
         react(gone, 1, (), environment, Script("look"), Limits(max_steps=1))
+
+
+def test_a_reply_that_cannot_be_read_comes_back_as_a_short_placeholder(household):
+    for junk in ("> " * 400, "the the " * 100, "-" * 900, '{"a": ' * 90):
+        played, script = play(household, junk, "look", max_steps=2)
+        assert played.steps[0].error is not None
+        assert script.heard[1][-2].content == UNREADABLE
+        assert played.steps[0].reply == junk
+
+
+def test_of_prose_without_an_action_the_beginning_stays_in_the_conversation(household):
+    prose = " ".join(f"word{number}" for number in range(400))
+    _, script = play(household, prose, "look", max_steps=2)
+    assert script.heard[1][-2].content == f"think: {prose[:LONGEST_UNREAD]}"
+
+
+def test_reasoning_in_marks_is_not_sent_back(household):
+    _, script = play(
+        household, "<think>\n" + "I wonder.\n" * 40 + "</think>\n\nlook", "inventory", max_steps=2
+    )
+    assert script.heard[1][-2].content == "look"
+
+
+def test_a_near_miss_is_played_under_the_policy_admissible_and_no_other(household):
+    environment, task = household
+    place = walkthrough(task)[0].removeprefix("go to ")
+    for policy, action in (("strict", None), ("repair", None), ("admissible", f"go to {place}")):
+        played, _ = play(household, f"I will walk to the {place}.", max_steps=1, parse=policy)
+        assert played.steps[0].action == action
+        assert ("near_miss" in played.steps[0].repairs) is (policy == "admissible")
+    episode = environment.start(task)
+    episode.reset()
+    assert f"go to {place}" in episode.admissible()
+    episode.step(f"go to {place}")
+    assert f"go to {place}" not in episode.admissible()
+    episode.close()
+
+
+class Plain:
+    """An environment as a plug-in may be: it lists no admissible commands."""
+
+    def __init__(self, environment):
+        self.prompts, self.start, self.read_action = (
+            environment.prompts,
+            environment.start,
+            environment.read_action,
+        )
+
+
+def test_an_environment_without_admissible_commands_is_played_as_before(household):
+    environment, task = household
+    played = react(task, 1, (), Plain(environment), Script("> look", "goto desk 1"), Limits(max_steps=2))
+    assert [step.action for step in played.steps] == ["look", None]
+
+
+@pytest.mark.parametrize(
+    ("profile", "answer"),
+    [
+        # ReAct, wikienv.py; Reflexion, agents.py: their words, seen by the agent.
+        ("react", "Invalid action: I am not sure what to do."),
+        (
+            "reflexion",
+            "Invalid Action. Valid Actions are Lookup[<topic>] Search[<topic>] and Finish[<answer>].",
+        ),
+    ],
+)
+def test_a_profile_answers_what_is_no_action_in_its_own_words(profile, answer):
+    environment = questions({"profile": profile})
+    task = environment.load(1).tasks[0]
+    script = Script("Thought: I am not sure what to do.", "Finish[x]")
+    played = react(task, 1, (), environment, script, Limits(max_steps=2))
+    assert played.steps[0].observation == answer
+    assert script.heard[1][-1].content == answer
+    assert not played.steps[0].valid
+
+
+def test_the_projects_own_profile_answers_with_the_text_of_its_prompts():
+    environment = questions({})
+    task = environment.load(1).tasks[0]
+    played = react(task, 1, (), environment, Script("Hm.", "Finish[x]"), Limits(max_steps=2))
+    assert played.steps[0].observation == environment.prompts.invalid_observation
+    assert "{command}" not in played.steps[0].observation
