@@ -37,6 +37,7 @@ _INLINE = re.compile(
     rf"(?<![^\s。.;；,，!！])[*_]{{0,3}}(?:{labels.ACTION}){_GAP}\d{{0,6}}{_GAP}{labels.COLON}|(?<!\S)>(?!\S)",
     re.IGNORECASE,
 )
+_CLOSING_TAG = re.compile(r"\s*</\w{1,30}>$")
 _THOUGHT_LABEL = re.compile(rf"(?:{labels.THOUGHT}){_GAP}\d{{0,6}}{_GAP}{labels.COLON}\s*", re.IGNORECASE)
 _INPUT_LABEL = re.compile(rf"(?:{labels.INPUT}|input){_GAP}\d{{0,6}}{_GAP}{labels.COLON}\s*", re.IGNORECASE)
 
@@ -189,7 +190,9 @@ def _think(text: str, reading: Reading, alone: bool) -> None:
         text = text[label.end() :].lstrip("*_ ")
     elif alone and not reading.meant_to_act:
         reading.repairs.append("unlabelled_thought")
-    reading.thoughts.append(text.rstrip("*_ "))
+    reading.thoughts.append(
+        _CLOSING_TAG.sub("", text.rstrip("*_ ")) if text.endswith(">") else text.rstrip("*_ ")
+    )
 
 
 def _split(text: str, reading: Reading) -> tuple[str, str | None, list[str]]:

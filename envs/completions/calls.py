@@ -168,6 +168,8 @@ def interpreted(value: Any, depth: int = 0) -> tuple[str, Mapping[str, Any] | st
     if depth > MAX_DEPTH:
         return None
     if isinstance(value, list):
+        if depth and value and all(isinstance(item, str) for item in value):
+            return value[0], {}, "", len(value) - 1  # whole actions
         calls = [item for item in value if isinstance(item, Mapping)]
         first = interpreted(calls[0], depth + 1) if calls else None
         return (*first[:3], first[3] + len(calls) - 1) if first else None
@@ -189,6 +191,9 @@ def interpreted(value: Any, depth: int = 0) -> tuple[str, Mapping[str, Any] | st
     if isinstance(item, Mapping) and (key in (*_NAMES, *_ARGUMENTS) or {*map(_key, item)} & {*_NAMES}):
         deeper = interpreted(item, depth + 1)
         return (deeper[0], deeper[1], deeper[2] or thought, deeper[3]) if deeper else None
+    if isinstance(item, list) and key in _NAMES:
+        listed = interpreted(item, depth + 1)
+        return (listed[0], listed[1], listed[2] or thought, listed[3]) if listed else None
     return (written[key], item, thought, 0) if isinstance(item, (Mapping, str)) else None
 
 

@@ -98,6 +98,8 @@ def _repaired(completion: str, actions: Sequence[str]) -> Action:
     rest = text[call.end :]
     extra = len(CALL.findall(rest))
     repairs.extend(call.repairs)
+    if "tag" not in call.repairs and ("<" in rest or "<" in text[: call.start]) and _TAGS.search(text):
+        repairs.append("tag")
     if not extra and (reply.unclosed or _TAGS.sub("", rest).strip(DECORATION)):
         repairs.append("trailing_text")
     repairs.extend(["extra_actions"] * extra)

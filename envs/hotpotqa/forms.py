@@ -32,6 +32,7 @@ _NO_ANSWER = re.compile(
     r"(?:the|this|that|my|your|our|it|task|with|by|now|here|and|up|searching|question)\b", _I
 )
 _ANSWER = re.compile(rf"(?:{labels.ANSWER}){GAP}{labels.COLON}{GAP}", _I)
+_INLINE_ANSWER = re.compile(rf"(?<=[.!?。！？]) ?(?:final answer|最终答案){GAP}{labels.COLON}{GAP}", _I)
 _ANSWER_TAG = re.compile(r"<(answer|final_answer|finish)(?:\s[^<>\n]{0,60})?>([^<>]*)(?:</\1>|$)", _I)
 _ACTION_TAG = re.compile(r"<(search|look_?up)(?:\s[^<>\n]{0,60})?>([^<>\n]+)(?:</\1>|$)", _I)
 _NAMED_TAG = re.compile(
@@ -121,6 +122,10 @@ def handed_in(text: str) -> Call | None:
             if begin < end and not LABEL.match(text, begin):
                 return _answer(start, end, "Finish", text[begin:end], ("answer_label",))
             return None
+        inline = _INLINE_ANSWER.search(text, start, stop)
+        if inline and text[inline.end() : stop].strip():
+            repairs = ("inline_action", "answer_label")
+            return _answer(inline.start(), stop, "Finish", text[inline.end() : stop], repairs)
         start = stop + 1
     boxed = _BOXED.search(text)
     return _answer(boxed.start(), boxed.end(), "Finish", boxed[1], ("tag",)) if boxed else None

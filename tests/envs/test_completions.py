@@ -184,6 +184,8 @@ HOUSEHOLD = [
     "goto[fridge 1]",
     "Act: go to fridge 1",
     "Command> go to fridge 1",
+    '{"actions": ["go to fridge 1", "look"]}',
+    '{"action": ["go to fridge 1"]}',
     '[TOOL_CALLS] [{"name": "go", "arguments": {"to": "fridge 1"}}]',
     '<function=act>{"command": "go to fridge 1"}</function>',
     "<tool_call>act\n<arg_key>command</arg_key>\n<arg_value>go to fridge 1</arg_value>\n</tool_call>",
@@ -338,6 +340,9 @@ ANSWERS = [
     "Action: Answer[Lake Merrin]",
     "<finish>Lake Merrin</finish>",
     "Final Answer:\nLake Merrin",
+    "Thought: I know it. Final Answer: Lake Merrin",
+    '{"actions": ["Finish[Lake Merrin]"]}',
+    "<answer>\nFinish[Lake Merrin]\n</answer>",
 ]
 
 
