@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Set
 
+from reflex_bench.envs.alfworld.known_rules import TYPES
 from reflex_bench.envs.alfworld.pddl import UnknownGame, clean, nest, typed
 
 Row = tuple[str, ...]
@@ -71,6 +72,9 @@ class Facts:
         self.types = dict(declared)
         if len(self.types) < len(declared):
             raise UnknownGame("a problem that declares something twice")
+        strange = next(((name, kind) for name, kind in declared if kind not in TYPES), None)
+        if strange is not None:
+            raise UnknownGame(f"a problem that declares {strange[0]} of the unknown type {strange[1]}")
         self.facts = self._read_facts(match["init"])
         self.goal = nest(match["goal"])
         mentioned = {name for rows in self.facts.values() for row in rows for name in row}
