@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import permutations, product
+from itertools import chain, permutations, product
 from typing import Protocol
 
 from reflex_bench.envs.alfworld.formulas import (
@@ -251,7 +251,7 @@ def _matches(known: Variables, listed: Variables) -> Iterator[dict[str, str]]:
     ours = [[name for name, kind in known if kind == each] for each in kinds]
     theirs = [[name for name, kind in listed if kind == each] for each in kinds]
     for orders in product(*(permutations(names) for names in theirs)):
-        yield {one: other for mine, order in zip(ours, orders, strict=True) for one, other in zip(mine, order, strict=True)}
+        yield dict(zip(chain(*ours), chain(*orders), strict=True))
 
 
 def _unambiguous(names: Mapping[str, set[str]]) -> tuple[tuple[str, str], ...]:

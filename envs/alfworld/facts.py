@@ -36,6 +36,8 @@ PREDICATES: dict[str, tuple[str, ...]] = {
         ("object",),
     ),
 }
+# The official files declare SinkType among the types of objects, and name it as a type of receptacle.
+_ALSO = {"receptacletype": ("receptacle", "otype"), "cancontain": ("otype", "otype")}
 _PROBLEM = re.compile(
     r"\s*\(\s*define\s*\(\s*problem\s[^()]*\)\s*\(\s*:domain\s+alfred\s*\)"
     r"\s*\(\s*:objects\s(?P<objects>[^()]*)\)\s*\(\s*:init\s(?P<init>.*)\)\s*\(\s*:goal\s(?P<goal>.*?)\)"
@@ -102,7 +104,8 @@ class Facts:
         for predicate, rows in facts.items():
             kinds = PREDICATES.get(predicate)
             for row in rows:
-                if kinds is None or tuple([self.types.get(name) for name in row]) != kinds:
+                own = tuple([self.types.get(name) for name in row])
+                if own != kinds and own != _ALSO.get(predicate):
                     raise UnknownGame(f"a problem with an unknown fact: ({predicate} {' '.join(row)})")
         return facts
 

@@ -82,7 +82,9 @@ def _accepts(facts: Facts) -> tuple[frozenset[int], ...]:
         of_type[kind].add(facts.numbers[name])
     accepted: dict[str, set[int]] = defaultdict(set)
     for holder, kind in facts.rows("cancontain"):
-        accepted[holder] |= of_type[kind]
+        # PutObject takes an rtype; the official files declare SinkType as an otype.
+        if facts.types[holder] == "rtype":
+            accepted[holder] |= of_type[kind]
     accepts: list[set[int]] = [set() for _ in facts.receptacles]
     for name, kind in facts.rows("receptacletype"):
         accepts[facts.numbers[name]] |= accepted[kind]
