@@ -126,7 +126,9 @@ def read_domain(text: str) -> Domain:
         if part[0] == ":types":
             kinds |= dict(typed(part[1:]))
         elif part[0] == ":predicates":
-            declared |= {str(each[0]): len(list(typed(each[1:]))) for each in part[1:] if isinstance(each, list)}
+            declared |= {
+                str(each[0]): len(list(typed(each[1:]))) for each in part[1:] if isinstance(each, list)
+            }
         elif part[0] == ":action":
             name = str(part[1]) if len(part) > 1 else ""
             if name in actions:
@@ -179,7 +181,9 @@ class _Reader:
         for name, parts in actions.items():
             listed, condition, effect = self._parts(name, parts)
             if name not in known:
-                doubts.append(Doubt(self.spelt(name), None, self._rule(listed, {}, condition, effect), {}))
+                doubts.append(
+                    Doubt(self.spelt(name), None, self._rule(name, listed, {}, condition, effect), {})
+                )
                 continue
             form, found, own = self._nearest(name, known[name], listed, condition, effect)
             doubts += self._compare(name, known[name][form], found, own)
@@ -203,12 +207,14 @@ class _Reader:
     ) -> tuple[int, Rule, dict[str, str]]:
         """The known form that an action is most like, the action, and the file's name for each known variable."""
         known = forms[0].parameters
-        if sorted(kind for _, kind in listed) != sorted(kind for _, kind in known) or len(dict(listed)) < len(listed):
+        if sorted(kind for _, kind in listed) != sorted(kind for _, kind in known) or len(dict(listed)) < len(
+            listed
+        ):
             taken = " ".join(f"{variable} - {kind}" for variable, kind in listed)
             raise UnknownGame(f"the action {name} takes other things than the known one: ({taken})")
         best: tuple[int, int, Rule, dict[str, str]] | None = None
         for own in _matches(known, listed):
-            found = self._rule(known, {theirs: ours for ours, theirs in own.items()}, condition, effect)
+            found = self._rule(name, known, {theirs: ours for ours, theirs in own.items()}, condition, effect)
             for number, form in enumerate(forms):
                 off = len(found.conditions ^ form.conditions) + len(found.effects ^ form.effects)
                 if best is None or off < best[0]:
@@ -217,12 +223,22 @@ class _Reader:
         return best[1:]
 
     def _rule(
-        self, listed: Variables, names: Mapping[str, str], condition: Expression, effect: Expression
+        self,
+        name: str,
+        listed: Variables,
+        names: Mapping[str, str],
+        condition: Expression,
+        effect: Expression,
     ) -> Rule:
-        demanded, changed = normal(condition, names), effects(effect, names)
+        try:
+            demanded, changed = normal(condition, names), effects(effect, names)
+        except UnknownGame as refusal:
+            raise UnknownGame(f"the action {name} has {refusal}") from None
         for predicate, count in sorted(predicates(joined("and", [demanded, *changed]))):
             if self._declared.get(predicate) != count:
-                raise UnknownGame(f"a domain that does not declare the predicate {predicate} of {count} things")
+                raise UnknownGame(
+                    f"a domain that does not declare the predicate {predicate} of {count} things"
+                )
         return Rule(listed, conjuncts(simplified(demanded, _Kinds())), changed)
 
     def _compare(self, name: str, known: Rule, found: Rule, own: Mapping[str, str]) -> list[Doubt]:

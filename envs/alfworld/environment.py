@@ -41,6 +41,7 @@ GAMES_KEPT = 128
 """Games whose file need not be read again; about 0.1 MB each."""
 BANNER = "-= Welcome to TextWorld, ALFRED! =-"
 
+
 class Options(BaseModel):
     """What a person may set."""
 

@@ -102,9 +102,13 @@ class Foresight:
         """Return what is known wherever some conditions hold of an action's parameters."""
         values = {name: self.of_type(kind) for name, kind in parameters}
         for predicate, *words in conditions:
+            if predicate not in self._possible:
+                continue
+            columns = [values.get(str(word), {str(word)}) for word in words]
+            rows = [row for row in self._possible[str(predicate)] if _fits(row, columns)]
             for place, word in enumerate(words):
-                if word in values and predicate in self._possible:
-                    values[str(word)] &= {row[place] for row in self._possible[str(predicate)]}
+                if word in values:
+                    values[str(word)] &= {row[place] for row in rows}
         return Given(self, values)
 
     def of_type(self, kind: str) -> set[str]:
@@ -143,8 +147,10 @@ class Given:
     def holds(self, fact: Formula, bound: Mapping[str, str]) -> bool | None:
         """See `Foresight.holds`."""
         columns = [
-            self._values[word] if word in self._values
-            else self._foresight.of_type(bound[word]) if word in bound
+            self._values[word]
+            if word in self._values
+            else self._foresight.of_type(bound[word])
+            if word in bound
             else {word}
             for word in map(str, fact[1:])
         ]

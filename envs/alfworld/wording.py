@@ -143,9 +143,7 @@ class Wording:
     help: str | None
 
 
-def read_wording(
-    grammar: str, has_help: bool, names: Names = ()
-) -> tuple[Wording, str]:
+def read_wording(grammar: str, has_help: bool, names: Names = ()) -> tuple[Wording, str]:
     """The wording of a grammar, and the sentence that states the task.
 
     Args:

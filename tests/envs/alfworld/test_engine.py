@@ -119,7 +119,12 @@ def changed(name, key, old, new):
 @pytest.mark.parametrize(
     ("key", "old", "new", "complaint"),
     [
-        ("pddl_domain", "(not (holdsAny ?a))", "", "the action PutObject lacks the effect (not (holdsAny ?a))"),
+        (
+            "pddl_domain",
+            "(not (holdsAny ?a))",
+            "",
+            "the action PutObject lacks the effect (not (holdsAny ?a))",
+        ),
         (
             "pddl_domain",
             "?l - location, ?r",
@@ -128,7 +133,12 @@ def changed(name, key, old, new):
         ),
         ("pddl_domain", "(:action help", "(:action assist", "action that is not known here: assist"),
         ("pddl_domain", "(:action look", "(:action gaze", "a domain without the action look"),
-        ("pddl_domain", "(?a - agent ?r - receptacle)", "(?a - agent)", "examineReceptacle takes other things"),
+        (
+            "pddl_domain",
+            "(?a - agent ?r - receptacle)",
+            "(?a - agent)",
+            "examineReceptacle takes other things",
+        ),
         ("pddl_domain", "  rtype\n", "", "other types than ALFWorld's: rtype is missing"),
         ("pddl_domain", "  rtype\n", "  rtype - otype\n", "every agent is a otype"),
         ("pddl_domain", "(holdsAny ?a - agent)", "", "does not declare the predicate holdsAny"),
