@@ -176,20 +176,16 @@ def _rename(rules: Rules, actions: Actions, names: Mapping[str, str]) -> tuple[R
     """The same grammar, for a domain in which the actions' variables are called as they are here."""
     variable = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b(?=[.:}}])")
 
-    def renamed(text: str, condition: bool = False) -> str:
-        parts = [text] if condition else _PIECE.split(text)
-        return "".join(
-            variable.sub(lambda match: names[match[1]], part) if condition or index % 2 else part
-            for index, part in enumerate(parts)
-        )
+    def within(text: str) -> str:
+        return variable.sub(lambda match: names[match[1]], text)
 
-    return (
-        {
-            name: [{key: renamed(value, key == "condition") for key, value in each.items()} for each in found]
-            for name, found in rules.items()
-        },
-        {name: (renamed(template), renamed(said)) for name, (template, said) in actions.items()},
-    )
+    def renamed(text: str) -> str:
+        return "".join(within(part) if place % 2 else part for place, part in enumerate(_PIECE.split(text)))
+
+    new = {"condition": within}
+    for each in (each for found in rules.values() for each in found):
+        each.update({key: new.get(key, renamed)(value) for key, value in each.items()})
+    return rules, {name: (renamed(template), renamed(said)) for name, (template, said) in actions.items()}
 
 
 def _recognise(rules: Rules, actions: Actions, has_help: bool) -> Wording:
