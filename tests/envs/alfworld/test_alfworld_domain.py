@@ -109,7 +109,9 @@ EXTRA = {
 
 @settings(max_examples=80, deadline=None)
 @given(data=st.data())
-def test_one_condition_or_effect_more_is_refused_by_name_unless_it_makes_no_difference(data: st.DataObject) -> None:
+def test_one_condition_or_effect_more_is_refused_by_name_unless_it_makes_no_difference(
+    data: st.DataObject,
+) -> None:
     tree = domain("refusals")
     part = data.draw(st.sampled_from(list(conjunctions(tree))))
     action = next(each for each in actions(tree) if any(own is part for own in each))
