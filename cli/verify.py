@@ -37,4 +37,9 @@ def verify(
         print(plain(f"{trial}: {difference}"))
     same = "identical" if not found.differences else f"{len(found.differences)} not identical"
     print(f"{found.attempts} trajectories, {found.steps:,} steps, {same}")
+    if found.official:
+        print(
+            f"nothing to compare in {found.official} of them: the official engine played them itself, "
+            "so replaying compares it with itself"
+        )
     return 1 if found.differences else 0

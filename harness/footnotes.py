@@ -29,6 +29,7 @@ def notes(run: Run) -> tuple[str, ...]:
         *_contamination(run),
         *_untidy(run),
         *_definitions(run),
+        *_engines(run),
         *_origin(run),
     )
 
@@ -168,6 +169,25 @@ def _definitions(run: Run) -> Iterable[str]:
     )
     if "result.f1" in run.trials:
         yield "A task is solved when its answer matches exactly (EM); F1 is of the last trial each task had."
+
+
+def _engines(run: Run) -> Iterable[str]:
+    """By which engine the trials were played, where the environment has several; older runs do not say."""
+    if "result.engine" not in run.trials:
+        return
+    engines = run.trials["result.engine"].dropna()
+    native = int((engines == "native").sum())
+    if not len(engines):
+        return
+    line = f"Played by the native engine: {native} of {_count(len(engines), 'trial')}"
+    if native < len(engines):
+        line += f"; by the official one: {len(engines) - native}"
+    if "result.refused" in run.trials:
+        reasons = Counter(map(str, run.trials["result.refused"].dropna()))
+        kinds = [f"{reason} ({_count(count, 'trial')})" for reason, count in sorted(reasons.items())]
+        more = f", and {len(kinds) - 2} more reasons" if len(kinds) > 2 else ""
+        line += f", as the native one does not know {'; '.join(kinds[:2])}{more}" if kinds else ""
+    yield f"{line}."
 
 
 def _origin(run: Run) -> Iterable[str]:

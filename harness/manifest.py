@@ -68,11 +68,19 @@ def describe(plan: Plan, run_id: str, command: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def learned(plan: Plan, manifest: Mapping[str, Any], ended: Ended) -> dict[str, Any]:
+def learned(
+    plan: Plan, manifest: Mapping[str, Any], ended: Ended, engines: Mapping[str, int]
+) -> dict[str, Any]:
     """What is only known at the end of a run, on top of what an earlier process knew.
 
     That a server refused a parameter; which tasks stand in the prompts' examples; which tasks open alike (the same room
-    and goal), named only where some do.
+    and goal), named only where some do; by which engine the trials were played, where an environment has several.
+
+    Args:
+        plan: what was run.
+        manifest: `run.json` as it stands.
+        ended: how the run ended.
+        engines: by the name of the engine, how many of the trials on record it played.
     """
     known = list(manifest.get("contamination", ()))
     shown = [each for each in map(asdict, ended.overlaps) if each not in known]
@@ -82,6 +90,10 @@ def learned(plan: Plan, manifest: Mapping[str, Any], ended: Ended) -> dict[str, 
         "models": {name: dict(model.settings()) for name, model in plan.models.items()},
         "contamination": known + shown,
         "split": {**manifest["split"], **({"clusters": clusters} if alike else {})},
+        "environment": {
+            **manifest["environment"],
+            **({"engines": dict(sorted(engines.items()))} if engines else {}),
+        },
     }
 
 

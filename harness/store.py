@@ -66,6 +66,7 @@ class Store:
         self.resumed: dict[str, list[dict[str, Any]]] = {}
         self._written: set[tuple[str, str, int]] = set()  # by earlier processes
         self._solved: Counter[str] = Counter()
+        self.engines: Counter[str] = Counter()  # by which engine how many of the trials on record were played
         self._recover()
         calls = path / "calls.jsonl"
         unfinished = self.unfinished() if calls.exists() else None
@@ -132,6 +133,7 @@ class Store:
         for row in rows:
             row["seconds"] = seconds.get((row["arm"], row["task"], row["trial"]))
             self._solved[row["arm"]] += row["success"]
+            self._count_engine(row)
             ends = row["passed"] and not self.manifest["arms"][row["arm"]].get("independent")
             if ends or row["trial"] == self.manifest["trials"]:
                 ended.append((row["arm"], row["task"], row["trial"]))
@@ -166,7 +168,14 @@ class Store:
         name = f"{row['arm']}.trial-{row['trial']}"
         self._append(f"trajectories/{name}.jsonl", row)
         self._append("trials.jsonl", {**brief(row), "seconds": round(seconds, 3)})
+        with self._guard:
+            self._count_engine(row)
         return True
+
+    def _count_engine(self, row: Mapping[str, Any]) -> None:
+        engine = row["result"].get("engine")
+        if isinstance(engine, str):
+            self.engines[engine] += 1
 
     def _append(self, name: str, row: Mapping[str, Any]) -> None:
         path = self.path / name

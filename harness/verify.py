@@ -31,11 +31,14 @@ class Verification:
     Attributes:
         attempts: trajectories replayed; one that several arms share counts once.
         steps: commands executed.
+        official: of the trajectories, how many the official engine had played itself: of these, replaying compares it
+            with itself.
         differences: (trial, what differs) for each that was not identical; empty where all were.
     """
 
     attempts: int
     steps: int
+    official: int
     differences: tuple[tuple[str, str], ...]
 
 
@@ -71,7 +74,13 @@ def verify(run: Path, sample: int | None, told: Callable[[int, int], None]) -> V
         for row in rows
         if found[row["attempt"]]["difference"]
     )
-    return Verification(len(found), sum(result["steps"] for result in found.values()), differences)
+    itself = sum(_engine(row, options) == "official" for row in rows)
+    return Verification(len(found), sum(result["steps"] for result in found.values()), itself, differences)
+
+
+def _engine(row: Mapping[str, Any], options: Mapping[str, Any]) -> object:
+    """Which engine played a trial. Older rows do not say; then the engine asked for, which is certain of `official`."""
+    return row["result"].get("engine", options.get("engine"))
 
 
 def _configured(run: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, Any], int | None, int]:

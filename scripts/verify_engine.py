@@ -4,6 +4,8 @@ The games are generated: all task types and room kinds, in turn in the form of e
 disturbed first, into what the generator does not write but official data contain or could: things in two places,
 vessels with something in them, lids that do not open, other goals, things already hot or clean, and so on.
 The commands are random, goal-directed, and malformed, in changing shares.
+
+`--data DIR` plays the games that lie in DIR instead, each for an equal share of the steps: official data, say.
 """
 
 from __future__ import annotations
@@ -25,11 +27,14 @@ from disturb import disturb
 
 from reflex_bench.envs.alfworld.engine import Game, UnknownGame
 from reflex_bench.envs.alfworld.generator import generate
+from reflex_bench.envs.alfworld.goals import OFFICIAL_NAMES
+from reflex_bench.envs.alfworld.grammar import detect
 from reflex_bench.envs.alfworld.planner import shortest_plan
 from reflex_bench.envs.alfworld.releases import RELEASES, rewrite
 from reflex_bench.envs.alfworld.verify import Answer, Replay, compare
 from reflex_bench.envs.alfworld.workers import WorkerPool
 
+OUR_NAMES = {name: kind for kind, name in OFFICIAL_NAMES.items()}
 ROOM_KINDS = {"0": "kitchen", "2": "living room", "3": "bedroom", "4": "bathroom"}
 
 
@@ -69,6 +74,23 @@ def make_cases(count: int, seed: int, folder: Path) -> list[Case]:
         kind = "changed goal" if any(name.startswith("goal") for name in done) else game.type
         cases.append(Case(path, release, kind, room_kind(game.id), done, seed + number))
     return cases
+
+
+def find_cases(data: Path, seed: int) -> tuple[list[Case], list[str]]:
+    """The games in a folder, and a line for each that the native engine does not play."""
+    cases, left = [], []
+    for number, path in enumerate(sorted(data.rglob("game.tw-pddl"))):
+        name = "/".join(path.parts[-3:-1])
+        content = json.loads(path.read_bytes())
+        try:
+            Game.from_json(content)
+        except UnknownGame as reason:
+            left.append(f"{name}: {reason}")
+            continue
+        kind = OUR_NAMES.get(name.split("-", 1)[0], "other")
+        form = "put" if detect(content["grammar"]).puts else "move"
+        cases.append(Case(path, form, kind, room_kind(name), (), seed + number))
+    return cases, left
 
 
 def disturbed(content: dict[str, Any], rng: random.Random) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -200,6 +222,7 @@ def main() -> int:
     parser.add_argument(
         "--processes", type=int, default=os.cpu_count() or 1, help="of the official engine, about 170 MB each"
     )
+    parser.add_argument("--data", type=Path, help="play the games that lie in this folder, at any depth")
     parser.add_argument("--only", type=int, help="the number of one game")
     parser.add_argument(
         "--write", type=Path, metavar="FILE", help="put the figures between the marks in this file"
@@ -208,10 +231,16 @@ def main() -> int:
     began = time.monotonic()
     pool = WorkerPool(arguments.processes)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(arguments.processes) as threads:
-        cases = make_cases(arguments.games, arguments.seed, Path(folder))
+        left: list[str] = []
+        if arguments.data:
+            cases, left = find_cases(arguments.data, arguments.seed)
+        else:
+            cases = make_cases(arguments.games, arguments.seed, Path(folder))
+        if not cases:
+            parser.error(f"no game to play in {arguments.data}" + "".join(f"\n{line}" for line in left))
         if arguments.only is not None:
             cases = [cases[arguments.only]]
-        steps = -(-arguments.steps // arguments.games)
+        steps = -(-arguments.steps // len(cases))
         results = []
         for result in threads.map(lambda case: play(case, steps, pool), cases):
             results.append(result)
@@ -221,6 +250,7 @@ def main() -> int:
                 print(f"{len(results)} games, {time.monotonic() - began:.0f} s", flush=True)
         pool.close()
     text = report(results, time.monotonic() - began, arguments)
+    text += "".join(f"- not played: {line}\n" for line in left)
     print(text)
     if arguments.write:
         before, _, rest = arguments.write.read_text(encoding="utf-8").partition("<!-- figures -->\n")

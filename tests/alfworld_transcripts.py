@@ -23,9 +23,18 @@ TWO = """(exists (?r - receptacle) (exists (?o1 - object) (and (objectType ?o1 {
 LIGHT = """(and (exists (?ot - object ?r - receptacle ?a - agent ?l - location) (and (objectType ?ot DeskLampType)
  (toggleable ?ot) (isToggled ?ot) (receptacleAtLocation ?r ?l) (atLocation ?a ?l) (inReceptacle ?ot ?r)))
  (exists (?o - object ?a - agent) (and (objectType ?o {o}) (holds ?a ?o))))"""
+CLOTH = PUT.format(o="ClothType", r="ShelfType", more=" (cleanable ?o) (isClean ?o)")
+WASHING = """go to trough 1 / take cloth 1 from trough 1 / look / clean cloth 1 with trough 1 / examine cloth 1
+ move cloth 1 to trough 1 / put cloth 1 in/on trough 1 / clean cloth 1 with tub 1 / examine cloth 1
+ move cloth 1 to tub 1 / put cloth 1 in/on tub 1 / go to shelf 1 / take soapbar 1 from shelf 1 / go to tub 1
+ clean soapbar 1 with tub 1 / go to shelf 1 / move soapbar 1 to shelf 1 / put soapbar 1 in/on shelf 1
+ take cloth 2 from shelf 1 / go to sinkbasin 1 / clean cloth 2 with sinkbasin 1 / go to shelf 1
+ move cloth 2 to shelf 1 / put cloth 2 in/on shelf 1"""
 ALL = """(exists (?r - receptacle) (forall (?o - object) (or (and (objectType ?o {o}) (receptacleType ?r {r})
  (inReceptacle ?o ?r)) (or (not (objectType ?o {o}))))))"""
 
+# Played in washroom.pddl, all others in kitchen.pddl.
+WASHROOM = ("sinks", "sinks_of_2_1_1", "basins")
 # name: (release, task, goal, commands)
 SCENARIOS: dict[str, tuple[str, str, str, str]] = {
     "refusals": (
@@ -127,6 +136,10 @@ SCENARIOS: dict[str, tuple[str, str, str, str]] = {
         take desklamp 2 from countertop 1 / examine desklamp 2 / use desklamp 2
         put desklamp 2 in/on countertop 1 / use desklamp 2""",
     ),
+    # Sinks clean by the rules of the data, and do not by those of the package.
+    "sinks": ("2.1.2", "put a clean cloth in shelf", CLOTH, WASHING),
+    "sinks_of_2_1_1": ("2.1.1", "put a clean cloth in shelf", CLOTH, WASHING),
+    "basins": ("0.4.2", "put a clean cloth in shelf", CLOTH, WASHING),
     "light_first": (
         "0.4.2",
         "examine the apple with the desklamp",
@@ -154,10 +167,11 @@ def game(name: str) -> dict[str, Any]:
 
     release, task, goal, _ = SCENARIOS[name]
     upstream = files("alfworld") / "data"
+    household = "washroom" if name in WASHROOM else "kitchen"
     content = {
         "pddl_domain": (upstream / "alfred.pddl").read_text(encoding="utf-8"),
         "grammar": (upstream / "alfred.twl2").read_text(encoding="utf-8").replace("UNKNOWN GOAL", task),
-        "pddl_problem": (DATA / "kitchen.pddl").read_text(encoding="utf-8").replace("GOAL", goal),
+        "pddl_problem": (DATA / f"{household}.pddl").read_text(encoding="utf-8").replace("GOAL", goal),
     }
     return rewrite(content, release)
 

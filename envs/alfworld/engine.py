@@ -12,9 +12,9 @@
     >>> step.won, step.valid, "take tomato 1 from fridge 1" in step.admissible
     (False, True, True)
 
-It reads the games of data 2.1.1 to 2.1.3 and of package 0.4.2, recognised by their content, and refuses all others.
-The rules of the household are in `rules`, what the game says in `text`; docs/engine.md tells how the equality was
-checked.
+It reads the games of data 2.1.1 to 2.1.3 and of package 0.4.2, recognised by what their rules mean. It refuses others
+and names what differs. The rules of the household are in `rules`, what the game says in `text`; docs/engine.md tells
+how the equality was checked.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -40,8 +40,6 @@ MAX_STEPS = 30  # Shinn et al., 2023, section 4.1: a trial of more than 30 actio
 GAMES_KEPT = 128
 """Games whose file need not be read again; about 0.1 MB each."""
 BANNER = "-= Welcome to TextWorld, ALFRED! =-"
-
-_log = logging.getLogger(__name__)
 
 
 class Options(BaseModel):
@@ -86,6 +84,25 @@ class Answer(Protocol):
 
     @property
     def admissible(self) -> tuple[str, ...]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A game ready to be played.
+
+    Attributes:
+        game: the game, in either engine.
+        grammar: how it speaks.
+        engine: which engine plays it.
+        refused: why the native engine does not, though it was asked for; None where it does, or was not.
+        free: frees what the game takes.
+    """
+
+    game: Game
+    grammar: Grammar
+    engine: Engine
+    refused: str | None = None
+    free: Callable[[], None] = lambda: None
 
 
 def create(options: Mapping[str, Any]) -> Environment:
@@ -185,19 +202,21 @@ class AlfworldEnvironment:
         """Ends the engine's processes."""
         self._pool.close()
 
-    def _open(self, path: Path) -> tuple[Game, Grammar, Callable[[], None]]:
-        """A fresh game, how it speaks, and what frees it."""
+    def _open(self, path: Path) -> Opened:
         from reflex_bench.envs.alfworld.engine import Game as NativeGame
 
         household, grammar = self._read(path)
-        if household is not None:
-            return NativeGame(household), grammar, lambda: None
+        if not isinstance(household, str | None):
+            return Opened(NativeGame(household), grammar, "native")
         remote = self._pool.open(path)
-        return remote, grammar, remote.close
+        return Opened(remote, grammar, "official", household, remote.close)
 
-    def _read_game(self, path: Path) -> tuple[Household | None, Grammar]:
-        """What there is to know about a game, and how it speaks; None for one that the official engine is to play."""
-        from reflex_bench.envs.alfworld.pddl import UnknownGame
+    def _read_game(self, path: Path) -> tuple[Household | str | None, Grammar]:
+        """What there is to know about a game, and how it speaks.
+
+        Instead of the household, None where the official engine is to play, and where it has to, the reason for it.
+        """
+        from reflex_bench.envs.alfworld.pddl import UnknownGame, UnwinnableGame
         from reflex_bench.envs.alfworld.reading import read_household
 
         try:
@@ -208,8 +227,10 @@ class AlfworldEnvironment:
         if self._options.engine == "native":
             try:
                 return read_household(content), grammar
+            except UnwinnableGame as unwinnable:
+                raise EnvironmentFailure(f"the game {path.parent.name} has {unwinnable}") from None
             except UnknownGame as unknown_game:
-                _log.warning("%s: %s; played in the official engine", path.parent.name, unknown_game)
+                return str(unknown_game), grammar
         return None, grammar
 
 
@@ -219,42 +240,42 @@ class AlfworldEpisode:
     Args:
         path: the game file.
         steps: length of its recorded walkthrough, if there is one.
-        open_game: opens a fresh game in the engine of choice, and returns with it how it speaks and what frees it.
+        open_game: opens a fresh game.
     """
 
     def __init__(
         self,
         path: Path,
         steps: int | None,
-        open_game: Callable[[Path], tuple[Game, Grammar, Callable[[], None]]],
+        open_game: Callable[[Path], Opened],
     ) -> None:
         self._path = path
         self._steps = steps
         self._open_game = open_game
-        self._game: Game | None = None
-        self._free: Callable[[], None] = lambda: None
-        self._grammar = Grammar(puts=False)
+        self._opened: Opened | None = None
+        self._closed = False
         self._translated = 0
         self._admissible: tuple[str, ...] = ()
 
     def reset(self) -> str:
         """The first look round and the task, without TextWorld's banner."""
-        if self._game is not None:
+        if self._opened is not None:
             raise EnvironmentFailure("an episode is started once; start another for another trial")
-        self._game, self._grammar, self._free = self._open_game(self._path)
-        answer = self._game.reset()
+        self._opened = self._open_game(self._path)
+        answer = self._opened.game.reset()
         self._admissible = answer.admissible
-        return self._grammar.to_model(answer.observation.removeprefix(BANNER).strip())
+        return self._opened.grammar.to_model(answer.observation.removeprefix(BANNER).strip())
 
     def step(self, command: str) -> StepResult:
         """Executes one command, in either of the two grammars."""
-        if self._game is None:
+        if self._opened is None or self._closed:
             raise EnvironmentFailure("the episode is not started, or is closed")
-        words, translated = self._grammar.to_game(command)
-        answer = self._game.step(words)
+        grammar = self._opened.grammar
+        words, translated = grammar.to_game(command)
+        answer = self._opened.game.step(words)
         self._admissible = answer.admissible
         self._translated += translated
-        observation = self._grammar.to_model(answer.observation.strip())
+        observation = grammar.to_model(answer.observation.strip())
         return StepResult(observation, answer.won, done=answer.won, valid=observation != NOTHING_HAPPENS)
 
     def admissible(self) -> Sequence[str]:
@@ -262,10 +283,20 @@ class AlfworldEpisode:
         return self._admissible
 
     def result(self) -> Mapping[str, Any]:
-        """`plan_length`: an upper bound on the steps needed; `translated`: commands put into the game's grammar."""
-        return {"plan_length": self._steps, "translated": self._translated}
+        """What a trial's row says besides.
+
+        `plan_length`: an upper bound on the steps needed; `translated`: commands put into the game's grammar; `engine`:
+        `native` or `official`; `refused`: why the native engine did not play, where it was to.
+        """
+        result: dict[str, Any] = {"plan_length": self._steps, "translated": self._translated}
+        if self._opened is not None:
+            result["engine"] = self._opened.engine
+            if self._opened.refused is not None:
+                result["refused"] = self._opened.refused
+        return result
 
     def close(self) -> None:
         """Gives the game back to its engine."""
-        self._game = None
-        self._free()
+        self._closed = True
+        if self._opened is not None:
+            self._opened.free()

@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Set
 
+from reflex_bench.envs.alfworld.known_rules import TYPES
 from reflex_bench.envs.alfworld.pddl import UnknownGame, clean, nest, typed
 
 Row = tuple[str, ...]
@@ -35,6 +36,8 @@ PREDICATES: dict[str, tuple[str, ...]] = {
         ("object",),
     ),
 }
+# The official files declare SinkType among the types of objects, and name it as a type of receptacle.
+_ALSO = {"receptacletype": ("receptacle", "otype"), "cancontain": ("otype", "otype")}
 _PROBLEM = re.compile(
     r"\s*\(\s*define\s*\(\s*problem\s[^()]*\)\s*\(\s*:domain\s+alfred\s*\)"
     r"\s*\(\s*:objects\s(?P<objects>[^()]*)\)\s*\(\s*:init\s(?P<init>.*)\)\s*\(\s*:goal\s(?P<goal>.*?)\)"
@@ -71,6 +74,9 @@ class Facts:
         self.types = dict(declared)
         if len(self.types) < len(declared):
             raise UnknownGame("a problem that declares something twice")
+        strange = next(((name, kind) for name, kind in declared if kind not in TYPES), None)
+        if strange is not None:
+            raise UnknownGame(f"a problem that declares {strange[0]} of the unknown type {strange[1]}")
         self.facts = self._read_facts(match["init"])
         self.goal = nest(match["goal"])
         mentioned = {name for rows in self.facts.values() for row in rows for name in row}
@@ -98,7 +104,8 @@ class Facts:
         for predicate, rows in facts.items():
             kinds = PREDICATES.get(predicate)
             for row in rows:
-                if kinds is None or tuple([self.types.get(name) for name in row]) != kinds:
+                own = tuple([self.types.get(name) for name in row])
+                if own != kinds and own != _ALSO.get(predicate):
                     raise UnknownGame(f"a problem with an unknown fact: ({predicate} {' '.join(row)})")
         return facts
 

@@ -39,6 +39,9 @@ class OfficialGame:
     Attributes:
         won: whether the goal holds now.
         admissible: every command that would be accepted now, sorted.
+
+    Raises:
+        UnwinnableGame: nothing can meet its goal.
     """
 
     def __init__(self, source: Path | str | Mapping[str, Any]) -> None:
@@ -49,7 +52,11 @@ class OfficialGame:
         # Never ask for `policy_commands`: that runs a planner at every step.
         infos = textworld.EnvInfos(won=True, admissible_commands=True, extras=["gamefile"])
         self._env = AlfredInfos(AlfredDemangler(PddlEnv(infos), shuffle=False))
-        self._env.load(str(source) if isinstance(source, (str, Path)) else source)
+        try:
+            self._env.load(str(source) if isinstance(source, (str, Path)) else source)
+        except KeyError:
+            _explain(source)
+            raise
         self.won = False
         self.admissible: tuple[str, ...] = ()
 
@@ -69,6 +76,23 @@ class OfficialGame:
         self.won = bool(state["won"])
         self.admissible = tuple(state["admissible_commands"])
         return OfficialStep(str(state["feedback"]), self.won, self.admissible)
+
+
+def _explain(source: Path | str | Mapping[str, Any]) -> None:
+    """Raise `UnwinnableGame` if that is why a game cannot be loaded.
+
+    Fast Downward's translator keeps nothing of a task whose goal is out of reach, and TextWorld then looks for an
+    object called `val1`.
+    """
+    from reflex_bench.envs.alfworld.pddl import UnknownGame, UnwinnableGame
+    from reflex_bench.envs.alfworld.reading import read_household
+
+    try:
+        read_household(source if isinstance(source, Mapping) else json.loads(Path(source).read_bytes()))
+    except UnwinnableGame as reason:
+        raise reason from None
+    except UnknownGame:
+        pass
 
 
 def solves(game: Mapping[str, Any] | bytes | str, plan: Sequence[str]) -> bool:

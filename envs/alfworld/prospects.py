@@ -5,19 +5,25 @@ The planner of the official engine does the same before a game starts, and loads
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from itertools import product
+from math import prod
 
 from reflex_bench.envs.alfworld.facts import PREDICATES, Facts, Row
+from reflex_bench.envs.alfworld.formulas import Formula, Variables
+from reflex_bench.envs.alfworld.known_rules import TYPES
 
 # Changed by actions in ways that neither the texts nor the known goals depend on, so not followed here.
-_NOT_FOLLOWED = {"ison"}
+_NOT_FOLLOWED = {"ison", "checked"}
 # Once true, always true.
 _LASTING = ("isclean", "istoggled", "issliced")
 
 Table = dict[str, set[Row]]
 
 
-def prospects(facts: Facts, accepts: tuple[frozenset[int], ...]) -> tuple[Table, Table]:
+def prospects(
+    facts: Facts, accepts: tuple[frozenset[int], ...], cleaners: Collection[str]
+) -> tuple[Table, Table]:
     """For each predicate all that is or may become true, and all that is and stays true.
 
     What may become true is what could be reached if nothing ever ceased to be true.
@@ -25,8 +31,9 @@ def prospects(facts: Facts, accepts: tuple[frozenset[int], ...]) -> tuple[Table,
     Args:
         facts: the problem.
         accepts: for each receptacle, the objects that may be put into it.
+        cleaners: the types of receptacle that clean.
     """
-    becoming = _becoming(facts, accepts)
+    becoming = _becoming(facts, accepts, cleaners)
     possible = {
         name: {*facts.rows(name), *becoming.get(name, ())} for name in PREDICATES.keys() - _NOT_FOLLOWED
     }
@@ -38,7 +45,7 @@ def prospects(facts: Facts, accepts: tuple[frozenset[int], ...]) -> tuple[Table,
     return possible, certain
 
 
-def _becoming(facts: Facts, accepts: tuple[frozenset[int], ...]) -> Table:
+def _becoming(facts: Facts, accepts: tuple[frozenset[int], ...], cleaners: Collection[str]) -> Table:
     """What the actions can bring about."""
     agent = next((name for name, kind in facts.types.items() if kind == "agent"), "")
     spot: dict[str, str] = {row[0]: row[1] for row in facts.rows("receptacleatlocation")}
@@ -70,9 +77,81 @@ def _becoming(facts: Facts, accepts: tuple[frozenset[int], ...]) -> Table:
         "holds": {(agent, thing) for thing in handy},
         "holdsany": {(agent,) for _ in handy},
         "opened": those("openable", spot),
-        "isclean": those("cleanable", handy, "sinkbasintype" in kinds),
+        "isclean": those("cleanable", handy, not kinds.isdisjoint(cleaners)),
         "ishot": those("heatable", handy, "microwavetype" in kinds),
         "iscool": those("coolable", handy, "fridgetype" in kinds),
         "istoggled": those("toggleable", near),
         "issliced": those("sliceable", at_hand, knife),
     }
+
+
+class Foresight:
+    """Decides conditions by what can come true in a game, and what cannot change in it.
+
+    Args:
+        facts: the problem.
+        possible, certain: what `prospects` tells of it.
+    """
+
+    def __init__(self, facts: Facts, possible: Table, certain: Table) -> None:
+        self._types = facts.types
+        self._possible = possible
+        self._certain = certain
+
+    def given(self, parameters: Variables, conditions: Collection[Formula]) -> Given:
+        """Return what is known wherever some conditions hold of an action's parameters."""
+        values = {name: self.of_type(kind) for name, kind in parameters}
+        for predicate, *words in conditions:
+            if predicate not in self._possible:
+                continue
+            columns = [values.get(str(word), {str(word)}) for word in words]
+            rows = [row for row in self._possible[str(predicate)] if _fits(row, columns)]
+            for place, word in enumerate(words):
+                if word in values:
+                    values[str(word)] &= {row[place] for row in rows}
+        return Given(self, values)
+
+    def of_type(self, kind: str) -> set[str]:
+        """Everything that a variable of this type can stand for."""
+        return {name for name, own in self._types.items() if kind in ("object", own)}
+
+    def holds(self, fact: Formula, columns: list[set[str]]) -> bool | None:
+        """Whether a fact always holds, never, or neither is known, of everything that its arguments can stand for."""
+        predicate = str(fact[0])
+        # The name of a type is a predicate, too: that something is of it.
+        if predicate == "=" or predicate in _NOT_FOLLOWED or predicate in TYPES:
+            return None
+        rows = self._possible.get(predicate, set())
+        if not any(_fits(row, columns) for row in rows):
+            return False
+        certain = self._certain[predicate]
+        if prod(map(len, columns)) > len(certain):
+            return None
+        return True if all(row in certain for row in product(*columns)) else None
+
+
+def _fits(row: Row, columns: list[set[str]]) -> bool:
+    return len(row) == len(columns) and all(map(set.__contains__, columns, row))
+
+
+class Given:
+    """What is known of facts while an action's parameters stand for certain things only."""
+
+    def __init__(self, foresight: Foresight, values: Mapping[str, set[str]]) -> None:
+        self._foresight = foresight
+        self._values = values
+
+    def is_empty(self, kind: str) -> bool:
+        return not self._foresight.of_type(kind)
+
+    def holds(self, fact: Formula, bound: Mapping[str, str]) -> bool | None:
+        """See `Foresight.holds`."""
+        columns = [
+            self._values[word]
+            if word in self._values
+            else self._foresight.of_type(bound[word])
+            if word in bound
+            else {word}
+            for word in map(str, fact[1:])
+        ]
+        return self._foresight.holds(fact, columns)

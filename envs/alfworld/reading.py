@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from reflex_bench.envs.alfworld.domain import Domain, read_domain
 from reflex_bench.envs.alfworld.facts import Facts
 from reflex_bench.envs.alfworld.household import NOWHERE, Household, State
-from reflex_bench.envs.alfworld.pddl import UnknownGame, has_help
-from reflex_bench.envs.alfworld.prospects import prospects
+from reflex_bench.envs.alfworld.pddl import UnknownGame
+from reflex_bench.envs.alfworld.prospects import Foresight, prospects
 from reflex_bench.envs.alfworld.rules import everywhere
 from reflex_bench.envs.alfworld.winning import Grounder
 from reflex_bench.envs.alfworld.wording import Wording, read_wording
@@ -25,15 +26,15 @@ def read_household(game: Mapping[str, Any]) -> Household:
         UnknownGame: the file is none, or its rules, wording or problem are not of a known form.
     """
     try:
-        domain, grammar, problem = (str(game[key]) for key in ("pddl_domain", "grammar", "pddl_problem"))
+        rules, grammar, problem = (str(game[key]) for key in ("pddl_domain", "grammar", "pddl_problem"))
     except (KeyError, TypeError) as error:
         raise UnknownGame("no game file: pddl_domain, grammar or pddl_problem is missing") from error
-    with_help = has_help(domain)
-    wording, task = read_wording(grammar, with_help)
-    return _household(Facts(problem), wording, task, with_help)
+    domain = read_domain(rules)
+    wording, task = read_wording(grammar, domain.has_help, domain.names)
+    return _household(domain, Facts(problem), wording, task)
 
 
-def _household(facts: Facts, wording: Wording, task: str, with_help: bool) -> Household:
+def _household(domain: Domain, facts: Facts, wording: Wording, task: str) -> Household:
     objects, receptacles, locations = (
         tuple(facts.names[name] for name in ids)
         for ids in (facts.objects, facts.receptacles, facts.locations)
@@ -46,7 +47,9 @@ def _household(facts: Facts, wording: Wording, task: str, with_help: bool) -> Ho
         raise UnknownGame("a problem with a receptacle in two places")
     standing = _grouped(((place, receptacle) for receptacle, place in spots), len(locations))
     accepts = _accepts(facts)
-    grounder = Grounder(facts, *prospects(facts, accepts))
+    possible, certain = prospects(facts, accepts, domain.cleaners)
+    for doubt in domain.doubts:
+        doubt.settle(Foresight(facts, possible, certain))
     return Household(
         wording=wording,
         task=task,
@@ -55,15 +58,15 @@ def _household(facts: Facts, wording: Wording, task: str, with_help: bool) -> Ho
         locations=locations,
         spot=tuple(spot.get(receptacle, NOWHERE) for receptacle in range(len(receptacles))),
         standing=standing,
-        sinks=facts.of_type("receptacletype", "sinkbasintype"),
+        sinks=facts.of_type("receptacletype", *domain.cleaners),
         microwaves=facts.of_type("receptacletype", "microwavetype"),
         fridges=facts.of_type("receptacletype", "fridgetype"),
         accepts=accepts,
         knives=facts.of_type("objecttype", "knifetype", "butterknifetype"),
         vessels=facts.having("isreceptacleobject"),
         nested=_grouped(((o, i) for i, o in facts.pairs("inreceptacleobject") if i != o), len(objects)),
-        always=everywhere(wording.commands, receptacles, standing, with_help),
-        goal=grounder.ground(facts.goal),
+        always=everywhere(wording.commands, receptacles, standing, domain.has_help),
+        goal=Grounder(facts, possible, certain).ground(facts.goal),
         start=_start(facts),
         **{name: facts.having(name) for name in _ABILITIES},
     )
@@ -79,7 +82,9 @@ def _accepts(facts: Facts) -> tuple[frozenset[int], ...]:
         of_type[kind].add(facts.numbers[name])
     accepted: dict[str, set[int]] = defaultdict(set)
     for holder, kind in facts.rows("cancontain"):
-        accepted[holder] |= of_type[kind]
+        # PutObject takes an rtype; the official files declare SinkType as an otype.
+        if facts.types[holder] == "rtype":
+            accepted[holder] |= of_type[kind]
     accepts: list[set[int]] = [set() for _ in facts.receptacles]
     for name, kind in facts.rows("receptacletype"):
         accepts[facts.numbers[name]] |= accepted[kind]

@@ -1,7 +1,7 @@
 """Rewrites a game file into the form that another release of ALFWorld's data gives it.
 
 The domain and the grammar travel inside each file and have changed three times; what the changes were is listed in the
-official repository (scripts/patch_tw-pddl.py) and seen in its one game file of the oldest form (debug/multi-agent).
+official repository (scripts/patch_tw-pddl.py) and seen in the files of the data.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ RELEASES = ("2.1.1", "2.1.2", "0.4.2")
 _HELP_RULE = re.compile(r"\(:action help\b.*?\n\)\n", re.DOTALL)
 _HELP_WORDING = re.compile(r"\n*action help \{.*\Z", re.DOTALL)
 _HELP_TEXT = re.compile(r'"help\.feedback":\s*\[\s*\{\s*"rhs":\s*("(?:[^"\\]|\\.)*")')
+_SINKS = ";(receptacleType ?r SinkType)"  # a comment in the package's domain, a condition in every file of the data
 _OLDER = (
     ("move {o} to {r}", "put {o} in/on {r}"),
     ("You move the {o.name} to the {r.name}.", "You put the {o.name} in/on the {r.name}."),
@@ -35,6 +36,8 @@ def rewrite(game: Mapping[str, str], release: str) -> dict[str, str]:
     """
     domain, grammar = game["pddl_domain"], game["grammar"]
     told = _HELP_TEXT.search(grammar)
+    if release != "0.4.2":
+        domain = domain.replace(_SINKS, _SINKS.lstrip(";"))
     if release not in RELEASES or told is None or any(newer not in grammar for newer, _ in _OLDER):
         raise ValueError(
             f"only a game of the package's form can be rewritten, into one of {', '.join(RELEASES)}"

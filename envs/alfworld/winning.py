@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from reflex_bench.envs.alfworld.facts import Facts, Row
-from reflex_bench.envs.alfworld.pddl import Expression, UnknownGame, typed
+from reflex_bench.envs.alfworld.pddl import Expression, UnknownGame, UnwinnableGame, typed
 
 if TYPE_CHECKING:
     from reflex_bench.envs.alfworld.household import State
@@ -107,14 +107,14 @@ class Grounder:
         """The goal, as far as play decides it.
 
         Raises:
-            UnknownGame: the goal is met whatever happens, cannot be met at all (the official engine loads no such
-                game), or has a form that this engine does not know.
+            UnwinnableGame: nothing can meet the goal.
+            UnknownGame: the goal is met whatever happens, or has a form that this engine does not know.
         """
         goal = self._reduce(formula, {})
-        if goal in (_TRUE, _FALSE):
-            raise UnknownGame(
-                "a goal that nothing can meet" if goal == _FALSE else "a goal that play cannot change"
-            )
+        if goal == _FALSE:
+            raise UnwinnableGame("a goal that nothing can meet")
+        if goal == _TRUE:
+            raise UnknownGame("a goal that play cannot change")
         return goal
 
     def _reduce(self, formula: Expression, bound: Mapping[str, str]) -> Goal:

@@ -20,6 +20,8 @@ from itertools import pairwise
 from reflex_bench.envs.alfworld.pddl import UnknownGame
 
 Rules = Mapping[str, list[dict[str, str]]]
+Actions = Mapping[str, tuple[str, str]]
+Names = tuple[tuple[str, str], ...]
 
 _O, _R = {"{o.name}": "o"}, {"{r.name}": "r"}
 _A_THING = "o.indefinite + ' ' + o.name"
@@ -141,12 +143,13 @@ class Wording:
     help: str | None
 
 
-def read_wording(grammar: str, has_help: bool) -> tuple[Wording, str]:
+def read_wording(grammar: str, has_help: bool, names: Names = ()) -> tuple[Wording, str]:
     """The wording of a grammar, and the sentence that states the task.
 
     Args:
         grammar: a game file's grammar (TextWorld's twl2).
         has_help: whether the domain has the action `help`.
+        names: by variable of the file's actions, the name by which it is known here.
 
     Raises:
         UnknownGame: the grammar has another structure than the known ones.
@@ -155,18 +158,37 @@ def read_wording(grammar: str, has_help: bool) -> tuple[Wording, str]:
     if len(parts) != 3:
         raise UnknownGame("a grammar without exactly one sentence that states the task")
     before, sentence, after = parts
-    return _wording(f'{before}"task": []{after}', has_help), _compile(json.loads(sentence), {})
+    return _wording(f'{before}"task": []{after}', has_help, names), _compile(json.loads(sentence), {})
 
 
 @lru_cache(maxsize=64)
-def _wording(grammar: str, has_help: bool) -> Wording:
+def _wording(grammar: str, has_help: bool, names: Names) -> Wording:
     try:
-        return _recognise(*_parse(grammar), has_help)
+        rules, actions = _parse(grammar)
+        if names:
+            rules, actions = _rename(rules, actions, dict(names))
+        return _recognise(rules, actions, has_help)
     except (StopIteration, LookupError, TypeError, ValueError, AttributeError) as error:
         raise UnknownGame(f"a grammar that cannot be read ({type(error).__name__}: {error})") from error
 
 
-def _recognise(rules: Rules, actions: Mapping[str, tuple[str, str]], has_help: bool) -> Wording:
+def _rename(rules: Rules, actions: Actions, names: Mapping[str, str]) -> tuple[Rules, Actions]:
+    """The same grammar, for a domain in which the actions' variables are called as they are here."""
+    variable = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b(?=[.:}}])")
+
+    def within(text: str) -> str:
+        return variable.sub(lambda match: names[match[1]], text)
+
+    def renamed(text: str) -> str:
+        return "".join(within(part) if place % 2 else part for place, part in enumerate(_PIECE.split(text)))
+
+    new = {"condition": within}
+    for each in (each for found in rules.values() for each in found):
+        each.update({key: new.get(key, renamed)(value) for key, value in each.items()})
+    return rules, {name: (renamed(template), renamed(said)) for name, (template, said) in actions.items()}
+
+
+def _recognise(rules: Rules, actions: Actions, has_help: bool) -> Wording:
     phrases = {name: _phrases(name, rules, shape) for name, shape in _STRUCTURE.items()}
     commands: dict[str, str] = {}
     for name, (verb, feedback, pieces) in _COMMANDS.items():
@@ -194,7 +216,7 @@ def _phrases(name: str, rules: Rules, shape: list[tuple[str, dict[str, str]]]) -
     return tuple(_compile(rule["rhs"], pieces) for rule, (_, pieces) in zip(found, shape, strict=True))
 
 
-def _help(rules: Rules, actions: Mapping[str, tuple[str, str]]) -> str:
+def _help(rules: Rules, actions: Actions) -> str:
     template, said = actions.get("help", ("", ""))
     if template != "help":
         raise UnknownGame("a grammar that words `help` differently")
@@ -228,7 +250,7 @@ def _tight(expression: str) -> str:
     return re.sub(r"('[^']*')|\s+", lambda match: match[1] or "", expression)
 
 
-def _parse(grammar: str) -> tuple[Rules, Mapping[str, tuple[str, str]]]:
+def _parse(grammar: str) -> tuple[Rules, Actions]:
     """All rules, and (template, feedback) for each action, as TextWorld's logic parser collects them."""
     rules: dict[str, list[dict[str, str]]] = {}
     actions: dict[str, tuple[str, str]] = {}

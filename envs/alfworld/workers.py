@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from reflex_bench.envs.alfworld.official import OfficialGame, OfficialStep
+from reflex_bench.envs.alfworld.pddl import UnwinnableGame
 from reflex_bench.harness.errors import EnvironmentFailure
 from reflex_bench.harness.turns import waiting
 
@@ -224,7 +225,9 @@ def serve() -> None:
                 assert game is not None
                 step = game.step(message["step"])
             reply: dict[str, Any] = asdict(step)
-        except Exception as error:
+        except UnwinnableGame as error:
+            reply = {"failure": str(error)}
+        except (Exception, SystemExit) as error:  # the translator exits at what it cannot read
             reply = {"failure": f"{type(error).__name__}: {error}"}
         answers.write(json.dumps(reply) + "\n")
         answers.flush()

@@ -51,7 +51,7 @@ def test_an_episode_shows_the_task_takes_commands_and_is_won(native: Environment
     assert [step.won for step in steps[2:]] == [False] * (len(plan) - 1) + [True]
     assert [step.done for step in steps] == [step.won for step in steps]
     assert all(step.valid for step in steps[2:])
-    assert result == {"plan_length": len(plan), "translated": 0}
+    assert result == {"plan_length": len(plan), "translated": 0, "engine": "native"}
 
 
 def test_episodes_of_a_task_know_nothing_of_one_another(native: Environment) -> None:
@@ -121,7 +121,7 @@ def test_old_and_new_games_read_alike_in_both_engines(tmp_path: Path) -> None:
         old_steps, old_result = play(old, old.load().tasks[0], commands)
         old.close()
         assert old_steps == steps
-        assert old_result == {**result, "translated": 1}
+        assert old_result == {**result, "translated": 1, "engine": engine}
 
 
 def test_selection_by_type_and_number_grows_the_procedural_split() -> None:
