@@ -33,7 +33,7 @@ Meaning = Literal[
 
 
 _NUMBERS = re.compile(
-    r"limit:?\D{0,12}([\d,]+).{0,60}?requested:?\D{0,12}([\d,]+)", re.IGNORECASE | re.DOTALL
+    r"limit:?\D{0,12}(\d[\d,]*).{0,60}?requested:?\D{0,12}(\d[\d,]*)", re.IGNORECASE | re.DOTALL
 )
 
 

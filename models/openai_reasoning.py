@@ -81,7 +81,8 @@ def _content(content: object) -> tuple[str, str]:
     if isinstance(content, str):
         return content, ""
     parts = content if isinstance(content, list) else [content]
-    text, thought = [], []
+    text: list[str] = []
+    thought: list[str] = []
     for part in parts:
         if isinstance(part, str):
             text.append(part)

@@ -260,13 +260,13 @@ FURTHER = [
     ("rate_limit", 429, [{"error": {"code": 429, "status": "RESOURCE_EXHAUSTED", "message":
         "You exceeded your current quota, please check your plan and billing details.", "details": [
             {"violations": [{"quotaId": "GenerateRequestsPerMinutePerProjectPerModel-FreeTier"}]}]}}]),
-    ("rate_limit", 429, message("Rate limit reached on tokens per min (TPM): Limit 30000, Used 29000, Requested 2000.")),
+    ("rate_limit", 429, message("Rate limit reached, tokens per min (TPM): Limit 30000, Used 29000, Requested 2000.")),
     ("rate_limit", 429, message("Rate limit exceeded: free-models-per-min")),
     ("rate_limit", 403, message("You have exceeded a secondary rate limit")),
     ("rate_limit", 400, {"code": "1302", "message": "您当前使用该API的并发数过高"}),
     ("rate_limit", 200, {"error": {"message": "Zu viele Anfragen"}}),
     ("rate_limit", 500, message("litellm.RateLimitError: too many requests", code="429")),
-    ("never_fits", 413, message("Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 12000",
+    ("never_fits", 413, message("Request too large for `x` on tokens per minute (TPM): Limit 6000, Requested 12000",
                                 code="rate_limit_exceeded", type="tokens")),
     # The key, and only the key.
     ("bad_key", 400, [{"error": {"code": 400, "message": "API key not valid. Please pass a valid API key."}}]),
