@@ -82,7 +82,7 @@ def as_lines(row: Mapping[str, Any], width: int, reasoning: bool = False) -> Ite
     yield from _wrapped("", "           ", row["opening"], width)
     for step in row["trajectory"]:
         if reasoning and step.get("reasoning"):
-            yield from _wrapped("dim", f"{step['number']:>3} reasons", str(step["reasoning"]), width)
+            yield from _wrapped("dim", f"{step['number']:>3} reason ", str(step["reasoning"]), width)
         if step["thought"]:
             yield from _wrapped("cyan", f"{step['number']:>3} thinks ", step["thought"], width)
         if step["action"] is not None:

@@ -80,6 +80,7 @@ def test_a_model_that_thinks_beyond_its_first_room_does_the_same_as_one_that_doe
     # 256 and 512 leave no room for 600 tokens and an answer; 1,024 do (the reflector begins with 512).
     calls = rows(tmp_path / "thinks" / "calls.jsonl")
     actor = [call for call in calls if call["role"] == "actor"]
+    actor.sort(key=lambda call: (call["attempt"], call["call"], call.get("again", 0)))
     assert [call.get("again", 0) for call in actor[:3]] == [0, 1, 2]
     assert {call["reply"]["finish"] for call in actor if call.get("again") != 2} == {"length"}
     assert len(actor) == 3 * len([call for call in actor if call.get("again") == 2])
@@ -95,7 +96,7 @@ def test_reasoning_is_shown_where_it_is_asked_for(bench, reflex, loopback, tmp_p
     loopback.answer = after_thinking(4)
     assert bench("short", "--tasks", 1, "--trials", 1, "--arms", "react").returncode == 0
     assert "hm hm hm hm" not in reflex("show", tmp_path / "short").stdout
-    assert "  1 reasons hm hm hm hm" in reflex("show", tmp_path / "short", "--reasoning").stdout
+    assert "  1 reason hm hm hm hm" in reflex("show", tmp_path / "short", "--reasoning").stdout
 
 
 @pytest.mark.parametrize(("which", "turns"), [("none", 0), ("last", 1), ("all", 3)])
@@ -121,15 +122,13 @@ def test_a_model_that_only_thinks_is_named_with_the_key_to_change_and_is_no_resu
     )
     assert done.returncode == 1
     assert "model.max_tokens_ceiling" in done.stderr
-    notes = done.stdout[done.stdout.index("Notes") :] if "Notes" in done.stdout else done.stdout
-    assert "react never acted, and what it scored is no result: all 2 replies were cut off" in " ".join(
-        notes.split()
-    )
+    said = " ".join(done.stdout.split())
+    assert "react never acted, and what it scored is no result: all 2 replies were cut off" in said
     trials = rows(tmp_path / "only" / "trials.jsonl")
     assert {row["outcome"] for row in trials} == {"cut_off"}
-    assert [row["max_tokens"] if "max_tokens" in row else row["cut_off"] for row in trials] == [1, 1]
+    assert [row["cut_off"] for row in trials] == [1, 1]
     assert len(loopback.posts) == 2 * 3, "256, 512 and 1,024 tokens"
-    assert [call.body["max_tokens"] for call in loopback.posts[:3]] == [256, 512, 1024]
+    assert sorted(call.body["max_tokens"] for call in loopback.posts) == [256, 256, 512, 512, 1024, 1024]
 
 
 def test_a_server_that_answers_with_nothing_makes_errors_and_no_failures(bench, loopback, tmp_path):
@@ -267,17 +266,11 @@ def test_content_that_one_task_may_not_have_is_an_error_of_that_task(bench, refl
     shown = []
 
     def fussy(call):
-        task = call.body["messages"][-1]["content"] if len(call.body["messages"]) < 8 else ""
-        if not shown and task:
-            shown.append(task)
-        if (
-            call.body["messages"][: len(call.body["messages"])]
-            and shown
-            and shown[0] in str(call.body["messages"])
-        ):
-            return as_json(
-                {"code": "permission", "error": "Content violates usage guidelines. Failed check: X"}, 403
-            )
+        said = [turn["content"] for turn in call.body["messages"]]
+        if not shown:
+            shown.append(said[-1])  # where the first task is given
+        if shown[0] in said:
+            return as_json({"code": "permission", "error": "Content violates usage guidelines."}, 403)
         return play(call)
 
     loopback.answer = fussy
