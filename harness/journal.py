@@ -118,7 +118,10 @@ class Journal:
             self._write_lost(call, request, characters, failure.lost)
             raise
         self._write_lost(call, request, characters, reply.lost)
-        self._write(_row(call, request, characters, reply, {"again": again} if again else {}))
+        more = {"again": again} if again else {}
+        if reply.lost:
+            more["after_lost"] = len(reply.lost)
+        self._write(_row(call, request, characters, reply, more))
         return reply
 
     def _write_lost(self, call: Call, request: str, characters: int, lost: Sequence[Reply]) -> None:
@@ -141,7 +144,10 @@ class Journal:
             if row.get("lost"):
                 lost.setdefault(key, []).append(reply)
             else:
-                yield key, replace(reply, lost=tuple(lost.pop(key, ())))
+                # Those of an attempt that ended in an error are no part of this one.
+                before = lost.pop(key, [])
+                count = int(row.get("after_lost", 0))
+                yield key, replace(reply, lost=tuple(before[len(before) - count :] if count else ()))
 
     def close(self) -> None:
         """Closes the file."""
