@@ -210,4 +210,6 @@ def _wins_verified(run: Run, won: pd.DataFrame) -> float:
 
 def _row_settings(run: Run, arm: str) -> dict[str, Any]:
     settings = run.settings(arm)
-    return {name: settings.get(name) for name, _ in SETTINGS}
+    told = {name: settings.get(name) for name, _ in SETTINGS}
+    # A column of whole numbers and gaps would be one of fractions.
+    return {name: str(value) if isinstance(value, int | dict) else value for name, value in told.items()}

@@ -54,7 +54,7 @@ class Request:
     stop: tuple[str, ...] = ()
     seed: int | None = None
     tools: tuple[Mapping[str, Any], ...] = ()
-    more: Mapping[str, Any] = field(default_factory=dict)
+    more: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,13 +64,8 @@ def read(content: bytes, api: Api, stop: Sequence[str]) -> Reply:
         raise ModelError(f"the endpoint broke off: {finish.name}", kind="server")
     text = split.text.removeprefix(" ") if api == "completions" else split.text
     # A text that is nothing but reasoning with marks is left to who reads it; it is never cut inside.
-    whole = (
-        split.form == "text"
-        and text == split.text
-        and "think" in text[-24:].lower()
-        and bool(split.reasoning)
-    )
-    cut = None if whole else min((at for at in map(text.find, stop) if at >= 0), default=None)
+    found = [] if split.is_whole else [at for at in map(text.find, stop) if at >= 0]
+    cut = min(found, default=None)
     return Reply(
         text=_writable(text[:cut]),
         usage=read_usage(data.get("usage"), text, split.reasoning),

@@ -36,6 +36,7 @@ class Split:
         form: where the reasoning stood: the name of a field, `content` (parts of it) or `text` (marks in it).
         data: the field as JSON, where it cannot be made again from the reasoning.
         is_open: the reasoning was not ended, so that no answer can have begun.
+        is_whole: the text is one block of reasoning as it came, marks included.
     """
 
     text: str
@@ -43,6 +44,7 @@ class Split:
     form: str = ""
     data: str = ""
     is_open: bool = False
+    is_whole: bool = False
 
 
 def split_message(message: Mapping[str, Any]) -> Split:
@@ -134,7 +136,7 @@ def split_text(text: str) -> Split:
     reasoning = _without_marks("\n".join(thoughts))
     answer = f"{outside}{after}" if outside.strip() else after
     if not answer.strip():
-        return Split(text, reasoning, "text")
+        return Split(text, reasoning, "text", is_whole=True)
     return Split(answer.lstrip("\r\n"), reasoning, "text" if reasoning else "")
 
 

@@ -55,8 +55,8 @@ class ModelOptions:
     tokens_per_minute: float | None = None
     prices: Prices | None = None
     check_model: bool = True
-    headers: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, hash=False)
+    query: Mapping[str, str] = field(default_factory=dict, hash=False)
     variables: tuple[str, ...] = ()
     stopping: threading.Event = field(default_factory=threading.Event, compare=False)
 

@@ -61,6 +61,13 @@ def test_a_reply_is_never_cut_at_a_stop_inside_its_reasoning(
     assert reply.reasoning == "The room.\nYou are in the middle.\nObservation 1: a lamp"
 
 
+def test_an_answer_that_speaks_of_thinking_is_cut_at_its_stops_all_the_same(
+    loopback: Loopback, connect: Connect
+) -> None:
+    loopback.play(chat("<think>Hm.</think>look\nYou see: think"))
+    assert connect().complete(Request((Message("user", "x"),), stop=("\nYou ",))).text == "look"
+
+
 @pytest.mark.parametrize(
     ("message", "form"),
     [
