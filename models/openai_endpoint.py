@@ -221,7 +221,9 @@ class Endpoint:
     def _keep(self, learned: Learned) -> None:
         for name, said in learned.news(self.learned).items():
             done = "sent as max_completion_tokens" if said == "max_completion_tokens" else said
-            _log.warning("%s does not take it otherwise; from here on: %s %s", self._name, name, done)
+            _log.warning(
+                "%s does not take everything as it was sent; from here on: %s %s", self._name, name, done
+            )
         self.learned = learned
 
     def _refused(self, status: int, complaint: Complaint, headers: Mapping[str, str]) -> ReflexError:
