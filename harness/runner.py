@@ -102,10 +102,8 @@ class Runner:
             self._owed += 1
             self._playing[arm.name] += 1
             self._queue.put((arm, task))
-        threads = [
-            threading.Thread(target=self._work, name=f"chain-{n}", daemon=True)
-            for n in range(min(self._threads, self._owed))
-        ]
+        count = min(self._threads, self._owed)
+        threads = [threading.Thread(target=self._work, name=f"chain-{n}", daemon=True) for n in range(count)]
         interrupted = False
         try:
             for thread in threads:
@@ -262,11 +260,10 @@ class Runner:
 
     def _note_learned(self) -> None:
         """Keeps what models learned of their endpoints, so that a process that goes on after a kill knows it, too."""
-        learning = {name: model for name, model in self._plan.models.items() if hasattr(model, "recall")}
+        learning = [(name, model) for name, model in self._plan.models.items() if hasattr(model, "recall")]
         with self._guard:
             known = self._store.manifest.get("models") or {}
-            told = known | {name: dict(model.settings()) for name, model in learning.items()}
-            if told != known:
+            if (told := known | {name: dict(model.settings()) for name, model in learning}) != known:
                 self._store.set_status("running", models=told)
 
     def _stop(self, reason: str) -> None:
