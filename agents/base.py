@@ -20,6 +20,7 @@ Outcome = Literal[
     "wrong_path",  # a step evaluator saw no way from there
     "budget",  # as many model calls as allowed
     "context_limit",  # the conversation no longer fits the model
+    "cut_off",  # a reply was all reasoning, however much room it had
     "error",  # infrastructure; says nothing about the agent
 ]
 
@@ -31,6 +32,7 @@ ENDED: Mapping[str, str] = {
     "wrong_path": "the attempt was stopped, as it was on a wrong path",
     "budget": "the model calls allowed for one attempt were used up",
     "context_limit": "the conversation grew too long",
+    "cut_off": "you thought for so long that no room was left for an action",
 }
 """How an outcome is told to a reflector."""
 
@@ -76,10 +78,11 @@ class Step:
 
     Attributes:
         number: from 1.
-        reply: the completion as it came.
+        reply: the completion as it came, without its reasoning.
         thought, action, error, repairs: what the parser made of it (`reflex_bench.envs.base.Action`).
         observation: the answer.
         valid: False where the environment did not accept the action, or there was none.
+        reasoning: what the model thought before the reply; never read for an action.
     """
 
     number: int
@@ -90,9 +93,10 @@ class Step:
     valid: bool = True
     error: str | None = None
     repairs: tuple[str, ...] = ()
+    reasoning: str = ""
 
     @classmethod
-    def of(cls, number: int, reply: str, action: Action, result: StepResult) -> Step:
+    def of(cls, number: int, reply: str, action: Action, result: StepResult, reasoning: str = "") -> Step:
         """The record of one turn."""
         return cls(
             number,
@@ -103,6 +107,7 @@ class Step:
             result.valid,
             action.error,
             action.repairs,
+            reasoning,
         )
 
 

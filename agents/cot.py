@@ -10,6 +10,7 @@ from contextlib import closing
 from dataclasses import replace
 
 from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory, Watch
+from reflex_bench.agents.cutting import missing
 from reflex_bench.agents.messages import opening
 from reflex_bench.agents.react import not_understood, read
 from reflex_bench.envs.base import Environment, StepResult, Task
@@ -64,16 +65,19 @@ def _answer(
         first = gold + episode.reset()
         steps: tuple[Step, ...] = ()
         outcome: Outcome
+        remark = ""
         try:
             reply = ask(opening(alone, task.type, first, memory), step=1, stop=prompts.stop)
         except (CallLimit, ContextOverflow) as limit:
             outcome = "budget" if isinstance(limit, CallLimit) else "context_limit"
+            remark = "" if isinstance(limit, CallLimit) else str(limit)
         else:
             action = read(reply, environment, limits, episode)
             result = StepResult(not_understood(prompts, reply.text), valid=False)
             if action.command is not None:
                 result = episode.step(action.command)
-            steps = (Step.of(1, reply.text, action, result),)
+            steps = (Step.of(1, reply.text, action, result, reply.reasoning),)
             # Anything but an answer is none: there is no second turn.
             outcome = "success" if result.won else "failure" if result.done else "step_limit"
-        return Trajectory(task, trial, memory, first, steps, outcome, episode.result())
+            outcome = "cut_off" if missing(reply) == "answer" else outcome
+        return Trajectory(task, trial, memory, first, steps, outcome, episode.result(), remark)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 from contextlib import closing
+from dataclasses import replace
 
 from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory, Watch
+from reflex_bench.agents.cutting import missing
 from reflex_bench.agents.guards import is_loop
 from reflex_bench.agents.messages import opening
 from reflex_bench.envs.base import (
@@ -55,22 +57,25 @@ def react(
         while outcome is None:
             try:
                 reply = ask(conversation, step=len(steps) + 1, stop=prompts.stop)
-            except (CallLimit, ContextOverflow) as limit:
-                outcome = "budget" if isinstance(limit, CallLimit) else "context_limit"
+            except CallLimit:
+                outcome = "budget"
+                break
+            except ContextOverflow as limit:
+                outcome, remark = "context_limit", str(limit)
                 break
             action = read(reply, environment, limits, episode)
             result = _execute(action, reply.text, episode, prompts)
-            steps.append(Step.of(len(steps) + 1, reply.text, action, result))
-            conversation.append(Message("assistant", said(action, reply.text, prompts)))
+            steps.append(Step.of(len(steps) + 1, reply.text, action, result, reply.reasoning))
+            conversation.append(thinking(Message("assistant", said(action, reply.text, prompts)), reply))
             conversation.append(Message("user", result.observation))
-            outcome = _ending(action, result, steps, limits)
+            outcome = "cut_off" if missing(reply) == "answer" else _ending(action, result, steps, limits)
             if outcome is None and watch and (seen := watch(first, steps)).status == "wrong_path":
                 outcome, remark = "wrong_path", seen.reason
         return Trajectory(task, trial, memory, first, tuple(steps), outcome, episode.result(), remark)
 
 
 def read(reply: Reply, environment: Environment, limits: Limits, episode: Episode | None = None) -> Action:
-    """The action in a reply: its first native tool call, else what its text says.
+    """The action in a reply: its first native tool call, else what its text says; none where its end is missing.
 
     Args:
         reply: of the model.
@@ -78,6 +83,8 @@ def read(reply: Reply, environment: Environment, limits: Limits, episode: Episod
         limits: `parse` says how freely.
         episode: says what is admissible now, where the policy asks for that.
     """
+    if missing(reply, lambda text: environment.read_action(text, limits.parse)) in ("answer", "end"):
+        return Action(error="cut_off")
     if reply.calls:
         first = reply.calls[0]
         return environment.read_call(first.name, first.arguments, reply.text.strip(), len(reply.calls) - 1)
@@ -110,6 +117,13 @@ def not_understood(prompts: Prompts, reply: str) -> str:
     written = lines[-1] if lines else ""
     label = re.match(r"\w+(?: \d+)?: ", written)
     return text.replace("{command}", written[label.end() if label else 0 :][:LONGEST_UNREAD])
+
+
+def thinking(turn: Message, reply: Reply) -> Message:
+    """A turn with the reasoning that it came from; whether that is sent back, the role's settings decide."""
+    if not reply.reasoning:
+        return turn
+    return replace(turn, reasoning=reply.reasoning_data or reply.reasoning, form=reply.reasoning_form)
 
 
 def said(action: Action, reply: str, prompts: Prompts) -> str:

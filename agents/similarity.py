@@ -22,6 +22,7 @@ from reflex_bench.harness.errors import RunStopped, UsageError, unknown
 from reflex_bench.harness.turns import waiting
 from reflex_bench.models import openai
 from reflex_bench.models.openai_client import open_client, secrets_of
+from reflex_bench.models.openai_endpoint import NO_KEY
 from reflex_bench.models.openai_faults import complaint_in, one_line, public_url, refusal, scrubbed
 from reflex_bench.models.registry import ModelOptions
 
@@ -171,7 +172,7 @@ class Endpoint:
         Raises:
             RunStopped: no usable answer, after the client's own retries.
         """
-        with open_client(self._url, self._key or openai.NO_KEY, self._options) as client:
+        with open_client(self._url, self._key or NO_KEY, self._options) as client:
             client = client.with_options(max_retries=self._options.max_retries)
             batches = [texts[start : start + _BATCH] for start in range(0, len(texts), _BATCH)]
             return [vector for batch in batches for vector in self._ask(client, batch)]

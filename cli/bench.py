@@ -185,7 +185,7 @@ def resume(
 ) -> int:
     """Go on with a run that was interrupted; only what is owed is done, and no answered call is made again."""
     from reflex_bench.harness.config import checked, merge
-    from reflex_bench.harness.manifest import check_same, config_of
+    from reflex_bench.harness.manifest import check_same, config_of, recall
     from reflex_bench.harness.plan import make_plan
     from reflex_bench.harness.store import Store
 
@@ -205,6 +205,7 @@ def resume(
         closing(make_plan(checked(merge(config_of(store.manifest), changes)))) as plan,
     ):
         check_same(plan, store.manifest)
+        recall(plan, store.manifest)
         return carry_out(plan, store, quiet, check_models(plan) if store.unfinished() else [])
 
 

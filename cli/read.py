@@ -130,6 +130,9 @@ def show(
     task: Annotated[str | None, typer.Argument(help="A task id, or an unambiguous part of one.")] = None,
     arm: Annotated[str | None, typer.Option(help="Only this arm.")] = None,
     trial: Annotated[int | None, typer.Option(help="Only this trial.")] = None,
+    reasoning: Annotated[
+        bool, typer.Option("--reasoning", help="What reasoning models thought before each reply, too.")
+    ] = False,
     results: Results = None,
 ) -> None:
     """Read trajectories: thoughts, actions, observations, reflections, and the memory that was shown."""
@@ -147,5 +150,5 @@ def show(
             console.print(Text(f"{title}: the same experiment as {shown[row['attempt']]}\n", style="dim"))
             continue
         shown[row["attempt"]] = title
-        lines = [(f"{line}\n", style) for style, line in as_lines(row, console.width)]
+        lines = [(f"{line}\n", style) for style, line in as_lines(row, console.width, reasoning)]
         console.print(Text.assemble(*lines), soft_wrap=True)

@@ -68,8 +68,10 @@ def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int
     """Runs what is owed, shows how it goes, and prints the table."""
     from reflex_bench.cli.live import Live
     from reflex_bench.cli.read import print_tables
+    from reflex_bench.harness.frame import read_run
     from reflex_bench.harness.manifest import learned, now
     from reflex_bench.harness.runner import Runner
+    from reflex_bench.harness.unanswered import never_acted
 
     for warning in warnings:
         print(f"reflex: {warning}", file=sys.stderr)
@@ -89,12 +91,15 @@ def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int
         raise KeyboardInterrupt
     if ended.status != "complete":
         raise RunStopped(ended.reason)
+    idle = list(never_acted(read_run(store.path)))
+    for line in idle:
+        print(f"reflex: {line}", file=sys.stderr)
     if ended.errors:
         what = "1 trial" if ended.errors == 1 else f"{ended.errors} trials"
         print(
             f"reflex: {what} ended in an error; try again with: reflex resume {store.path}", file=sys.stderr
         )
-    return 1 if ended.errors else 0
+    return 1 if ended.errors or idle else 0
 
 
 @contextmanager

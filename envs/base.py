@@ -68,8 +68,8 @@ class Action:
         thought: the model's reasoning, possibly empty.
         command: what the environment is to execute; None where there is nothing to execute.
         error: why there is no command: `empty`, `no_action`, `unknown_action`, `placeholder` (words of the instruction
-            copied in place of a name), `unclosed_reasoning`, …; None where there is one, or where the completion is a
-            thought and nothing else and the environment allows that.
+            copied in place of a name), `unclosed_reasoning`, `cut_off`, …; None where there is one, or where the
+            completion is a thought and nothing else and the environment allows that.
         repairs: the name of every liberty taken (`prompt_prefix`, `cut_invented_observation`, `extra_actions`, …),
             once per occurrence; counted and shown.
     """

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 from reflex_bench.agents.base import CallLimit
-from reflex_bench.harness.config import RoleConfig
-from reflex_bench.harness.errors import RunStopped
+from reflex_bench.agents.cutting import wants_room
+from reflex_bench.envs.base import Action
+from reflex_bench.harness.errors import ContextOverflow, ModelError, RunStopped
 from reflex_bench.harness.journal import Call, Journal
+from reflex_bench.harness.roles import RoleConfig
 from reflex_bench.harness.rows import Spent
 from reflex_bench.models.base import Message, Reply, Request
 from reflex_bench.models.hashing import Growing
@@ -26,6 +28,7 @@ class Asking:
         sample: what the seeds of this trial are made from.
         limit: most calls.
         tools: native tools that the model may call.
+        read: makes an action of a text; None in roles that do not act.
         spent: what the calls so far took.
         conversation: how far the calls so far have it.
         stopping: once set, no further call is made.
@@ -39,6 +42,7 @@ class Asking:
     limit: int
     stopping: threading.Event
     tools: tuple[Mapping[str, Any], ...] = ()
+    read: Callable[[str], Action] | None = None
     spent: Spent = field(default_factory=Spent)
     conversation: Growing = field(default_factory=Growing)
 
@@ -49,8 +53,29 @@ class Asking:
         about, number = self.call, self.spent.calls + 1
         call = Call(about.attempt, number, about.arm, about.task, about.trial, step, about.role)
         seed = derive_seed(self.sample, call.role, call.number)
-        asked = self.role
-        request = Request(tuple(messages), asked.temperature, asked.max_tokens, tuple(stop), seed, self.tools)
+        asked, turns = self.role, sent_back(messages, self.role.send_reasoning)
+        request = Request(
+            turns, asked.temperature, asked.max_tokens, tuple(stop), seed, self.tools, asked.further_fields()
+        )
+        reply = self._reply(call, request)
+        again = 0
+        while request.max_tokens < asked.max_tokens_ceiling and wants_room(reply, again, self.read):
+            again += 1
+            request = replace(request, max_tokens=min(2 * request.max_tokens, asked.max_tokens_ceiling))
+            try:
+                reply = self._reply(call, request, again)
+            except ModelError as failure:
+                # The prompt fits, so much room beside it does not; and a recorded run may never have asked this.
+                if isinstance(failure, ContextOverflow) or failure.kind == "not_recorded":
+                    break
+                raise
+        self.spent.calls += 1
+        self.spent.asked_again += bool(again)
+        self.spent.cut_off += wants_room(reply, 0, self.read)
+        return reply
+
+    def _reply(self, call: Call, request: Request, again: int = 0) -> Reply:
+        """The reply to one request, recorded or new, and counted."""
 
         def ask() -> Reply:
             if self.stopping.is_set():
@@ -58,9 +83,25 @@ class Asking:
             return self.complete(request)
 
         name, conversation = self.conversation.hash(request), self.conversation
-        reply = self.journal.reply(call, name, conversation.characters, ask)
-        self.spent.add(reply, conversation.characters, conversation.repeated)
+        characters, repeated = conversation.characters, conversation.repeated
+        try:
+            reply = self.journal.reply(call, name, characters, ask, again)
+        except ModelError as failure:
+            self.spent.add_lost(failure.lost)
+            raise
+        self.spent.add(reply, characters, repeated)
         return reply
+
+
+def sent_back(messages: Sequence[Message], which: Literal["none", "last", "all"]) -> tuple[Message, ...]:
+    """A conversation with the reasoning of its assistant's turns: of none, of the last one, of all."""
+    thought = [place for place, turn in enumerate(messages) if turn.reasoning]
+    if which == "all" or not thought:
+        return tuple(messages)
+    dropped = set(thought[:-1] if which == "last" else thought)
+    return tuple(
+        Message(turn.role, turn.content) if place in dropped else turn for place, turn in enumerate(messages)
+    )
 
 
 def derive_seed(sample: str, role: str, number: int) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from reflex_bench.harness.footnotes import flat, shared_trials
 from reflex_bench.harness.frame import Run
+from reflex_bench.harness.unanswered import changed_parameters, never_acted
 
 if TYPE_CHECKING:
     from reflex_bench.harness.compare import Level
@@ -29,6 +30,10 @@ def differences(run_a: Run, run_b: Run, arm_a: str, arm_b: str) -> Iterator[tupl
 
 def _all_settings(run: Run, arm: str) -> dict[str, Any]:
     settings = {name: value for name, value in flat(run.settings(arm)).items() if name != "settings_hash"}
+    models = run.info.get("models")
+    for role in ("model", "reflector_model", "evaluator_model"):
+        told = changed_parameters(models.get(settings.get(role))) if isinstance(models, dict) else {}
+        settings |= {f"{role}.{name}": how for name, how in told.items()}
     settings |= flat(run.environment.get("settings") or {}, "environment.")
     settings |= {"split": run.split.get("name"), "split.fingerprint": run.split.get("fingerprint")}
     return settings | {name: run.info.get(name) for name in ("simulated", "seed", "reflex_version")}
@@ -53,6 +58,8 @@ def warnings(run_a: Run, run_b: Run, arm_a: str, arm_b: str, last: Level, tasks:
         yield "One of the runs was played by a simulated stand-in, the other by a language model."
     elif run_a.simulated:
         yield "SIMULATED: a deterministic stand-in played this; it says nothing about any language model."
+    for run in dict.fromkeys((run_a, run_b)):
+        yield from never_acted(run)
     if one.get("feedback") != two.get("feedback"):
         yield (
             f"Feedback differs: {one.get('feedback')} against {two.get('feedback')}; a better source of feedback "

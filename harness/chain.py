@@ -18,12 +18,12 @@ from reflex_bench.agents.evaluators import as_judged
 from reflex_bench.agents.memory import Memory, TaskMemory
 from reflex_bench.agents.reflexion import reflexion
 from reflex_bench.agents.transcripts import error_class_of, summary_of
-from reflex_bench.envs.base import Task
+from reflex_bench.envs.base import Action, Task
 from reflex_bench.harness.asking import Asking
-from reflex_bench.harness.config import RoleConfig
 from reflex_bench.harness.errors import RunStopped, TrialError
 from reflex_bench.harness.journal import Call, Journal
 from reflex_bench.harness.plan import Arm, Plan, fingerprint
+from reflex_bench.harness.roles import RoleConfig
 from reflex_bench.harness.rows import Spent, Where, error_row, read_spent, read_trajectory, trial_row
 from reflex_bench.models.base import Reply, Request
 
@@ -195,4 +195,8 @@ class Chain:
         complete = partial(self.complete, config.model)
         native = role == "actor" and self.plan.limits.actions == "tools"
         tools = self.arm.environment.tools() if native else ()
-        return Asking(complete, config, self.journal, call, self._sample, limit, self.stopping, tools)
+        read = self._read if role == "actor" else None
+        return Asking(complete, config, self.journal, call, self._sample, limit, self.stopping, tools, read)
+
+    def _read(self, text: str) -> Action:
+        return self.arm.environment.read_action(text, self.plan.limits.parse)

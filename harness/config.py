@@ -6,14 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.harness.explaining import explain
+from reflex_bench.harness.roles import Body, Positive, RoleConfig, RoleOverride, Section, Texts
 from reflex_bench.harness.sources import read_source
-
-Temperature = Annotated[float, Field(ge=0, le=2)]
-Positive = Annotated[int, Field(ge=1)]
 
 _SPAN = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
@@ -34,31 +32,6 @@ def seconds(span: Any) -> Any:
 
 Span = Annotated[float, Field(gt=0), BeforeValidator(seconds)]
 """A time in seconds, which may be written as `1h30m`."""
-
-
-class Section(BaseModel):
-    """A part of the configuration; a key that does not exist is refused."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class RoleConfig(Section):
-    """A model in one role."""
-
-    model: str = "simulated"
-    """`simulated`, `openai/<name>`, `replay:<run>`, or `<plug-in>/<name>`."""
-    temperature: Temperature = 0.7
-    """Above 0, so that a retry can differ from the first trial (0.7 in Reflexion, section 4.2)."""
-    max_tokens: Positive = 256
-    """Most tokens of one reply."""
-
-
-class RoleOverride(Section):
-    """What a role has apart from `model`; None takes the actor's."""
-
-    model: str | None = None
-    temperature: Temperature | None = None
-    max_tokens: Positive | None = None
 
 
 class MemoryConfig(Section):
@@ -121,6 +94,13 @@ class EndpointConfig(Section):
     """How long a call waits for a rate limit (429)."""
     prices: PricesConfig | None = None
     """Instead of the published prices."""
+    check_model: bool = True
+    """Whether the endpoint must list the model's name."""
+    extra_body: Body = Field(default_factory=dict)
+    """Further fields of every request, as JSON; secrets as `${NAME}`, from the environment."""
+    headers: Texts = Field(default_factory=dict)
+    query: Texts = Field(default_factory=dict)
+    """Sent with every request; secrets as `${NAME}`."""
 
 
 class LimitsConfig(Section):
@@ -161,7 +141,7 @@ ARM_PRESETS: Mapping[str, ArmConfig] = {
 class Config(Section):
     """Everything that decides what a run does."""
 
-    environment: dict[str, Any] = {"name": "alfworld"}
+    environment: dict[str, Any] = Field(default={"name": "alfworld"})
     """`name`, and the environment's own options."""
     tasks: Positive | None = None
     """How many tasks; None takes the whole split."""
@@ -182,7 +162,7 @@ class Config(Section):
     memory: MemoryConfig = MemoryConfig()
     memory_from: str | None = None
     """A run whose memory, arm by arm, this one begins with."""
-    arms: dict[str, ArmConfig] = dict(ARM_PRESETS)
+    arms: dict[str, ArmConfig] = Field(default=dict(ARM_PRESETS))
     limits: LimitsConfig = LimitsConfig()
     share_first_trial: bool = True
     """Run a trial that is the same experiment in several arms once, for all of them."""

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class ReflexError(Exception):
@@ -49,13 +50,18 @@ class ModelError(TrialError):
 
     Args:
         message: one line without secrets.
-        kind: a short stable name: `rate_limit`, `server`, `timeout`, `connection`, `malformed`, `content_filter`, …
+        kind: a short stable name: `rate_limit`, `server`, `timeout`, `connection`, `malformed`, `empty`,
+            `content_filter`, …
         retry_after: seconds after which the endpoint says that it may be asked again; None where it says nothing.
+
+    Attributes:
+        lost: answers (`reflex_bench.models.base.Reply`) to the call that were of no use and are paid for all the same.
     """
 
     def __init__(self, message: str, kind: str = "server", retry_after: float | None = None) -> None:
         super().__init__(message)
         self.kind, self.retry_after = kind, retry_after
+        self.lost: tuple[Any, ...] = ()
 
 
 class ContextOverflow(ModelError):

@@ -23,6 +23,9 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
                     )
                 )
             )
+        elif detail["type"] in ("not_sent", "reserved", "mapping"):
+            # What was given may be a secret.
+            lines.append(f"{where}: {detail['msg']}")
         else:
             wrong = detail["msg"].removeprefix("Value error, ")
             lines.append(f"{where}: {wrong[0].lower()}{wrong[1:]} (got {repr(detail['input'])[:100]})")

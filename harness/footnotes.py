@@ -10,6 +10,7 @@ from reflex_bench.harness.contamination import overlapping_tasks
 from reflex_bench.harness.frame import Run, accounting
 from reflex_bench.harness.measures import without_overlap
 from reflex_bench.harness.statistics import error_bounds
+from reflex_bench.harness.unanswered import changed, never_acted
 
 SIMULATED = (
     "SIMULATED: a deterministic stand-in played this, not a language model; the numbers say nothing about "
@@ -20,11 +21,13 @@ SIMULATED = (
 def notes(run: Run) -> tuple[str, ...]:
     """The notes of a run, most important first."""
     return (
+        *never_acted(run),
         *_reality(run),
         *_status(run),
         *_errors(run),
         *_shared(run),
         *_repeats(run),
+        *changed(run),
         *_feedback(run),
         *_contamination(run),
         *_untidy(run),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.errors import ModelError, UsageError
 from reflex_bench.harness.lines import AppendFile, Syncer, read_lines
 from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Reply, ToolCall, Usage
 
@@ -57,7 +57,8 @@ class Taken:
         prompt, completion = row["usage"]["prompt_tokens"], row["usage"]["completion_tokens"]
         if prompt is None or completion is None:
             prompt = row.get("prompt_characters", 0) // CHARACTERS_PER_TOKEN
-            completion = -(-len(row["reply"]["text"]) // CHARACTERS_PER_TOKEN)
+            said = len(row["reply"]["text"]) + len(row["reply"].get("reasoning", ""))
+            completion = -(-said // CHARACTERS_PER_TOKEN)
         self.tokens += prompt + completion
         if row["cost"] is not None:
             self.cost += row["cost"]
@@ -96,7 +97,9 @@ class Journal:
                 f"{path}: a line is no model call; restore the file or remove the line"
             ) from None
 
-    def reply(self, call: Call, request: str, characters: int, ask: Callable[[], Reply]) -> Reply:
+    def reply(
+        self, call: Call, request: str, characters: int, ask: Callable[[], Reply], again: int = 0
+    ) -> Reply:
         """The recorded reply to this very call, or a new one, written down before it is returned.
 
         Args:
@@ -104,50 +107,87 @@ class Journal:
             request: hash of the request; a recorded reply to another request is not used.
             characters: of its messages.
             ask: makes the call.
+            again: how many times it was asked for before, with less room.
         """
         recorded = self._recorded.get((call.attempt, call.role, call.number, request))
         if recorded is not None:
             return recorded
-        reply = ask()
-        said: dict[str, Any] = {
-            "text": reply.text,
-            "finish": reply.finish,
-            "model": reply.model,
-            "server": reply.server,
-        }
-        if reply.calls:
-            said["calls"] = [flat(native) for native in reply.calls]
-        row = {
-            "attempt": call.attempt,
-            "arm": call.arm,
-            "task": call.task,
-            "trial": call.trial,
-            "step": call.step,
-            "role": call.role,
-            "call": call.number,
-            "request": request,
-            "prompt_characters": characters,
-            "reply": said,
-            "usage": flat(reply.usage),
-            "cost": reply.cost,
-            "seconds": round(reply.seconds, 4),
-            "retries": reply.retries,
-            "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
-        }
+        try:
+            reply = ask()
+        except ModelError as failure:
+            self._write_lost(call, request, characters, failure.lost)
+            raise
+        self._write_lost(call, request, characters, reply.lost)
+        more = {"again": again} if again else {}
+        if reply.lost:
+            more["after_lost"] = len(reply.lost)
+        self._write(_row(call, request, characters, reply, more))
+        return reply
+
+    def _write_lost(self, call: Call, request: str, characters: int, lost: Sequence[Reply]) -> None:
+        """Writes answers down that were of no use and are paid for."""
+        for reply in lost:
+            self._write(_row(call, request, characters, reply, {"lost": True}))
+
+    def _write(self, row: dict[str, Any]) -> None:
         with self._guard:
             self.taken.add(row)
         self._file.append(row)
-        return reply
 
     def _read(self, path: Path, tasks: Collection[str]) -> Iterator[tuple[tuple[str, str, int, str], Reply]]:
+        lost: dict[tuple[str, str, int, str], list[Reply]] = {}
         for row in read_lines(path):
             self.taken.add(row)
-            if row["task"] in tasks:
-                yield (row["attempt"], row["role"], row["call"], row["request"]), recorded_reply(row)
+            if row["task"] not in tasks:
+                continue
+            key, reply = (row["attempt"], row["role"], row["call"], row["request"]), recorded_reply(row)
+            if row.get("lost"):
+                lost.setdefault(key, []).append(reply)
+            else:
+                # Those of an attempt that ended in an error are no part of this one.
+                before = lost.pop(key, [])
+                count = int(row.get("after_lost", 0))
+                yield key, replace(reply, lost=tuple(before[len(before) - count :] if count else ()))
 
     def close(self) -> None:
         """Closes the file."""
         self._file.close()
+
+
+def _row(call: Call, request: str, characters: int, reply: Reply, more: Mapping[str, Any]) -> dict[str, Any]:
+    """The line of `calls.jsonl` for one answer."""
+    said: dict[str, Any] = {
+        "text": reply.text,
+        "finish": reply.finish,
+        "model": reply.model,
+        "server": reply.server,
+    }
+    if reply.calls:
+        said["calls"] = [flat(native) for native in reply.calls]
+    for name in ("reasoning", "reasoning_form", "reasoning_data"):
+        if getattr(reply, name):
+            said[name] = getattr(reply, name)
+    usage = flat(reply.usage)
+    if reply.usage.reasoning_tokens is None:
+        del usage["reasoning_tokens"], usage["reasoning_estimated"]
+    return {
+        "attempt": call.attempt,
+        "arm": call.arm,
+        "task": call.task,
+        "trial": call.trial,
+        "step": call.step,
+        "role": call.role,
+        "call": call.number,
+        **more,
+        "request": request,
+        "prompt_characters": characters,
+        "reply": said,
+        "usage": usage,
+        "cost": reply.cost,
+        "seconds": round(reply.seconds, 4),
+        "retries": reply.retries,
+        "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
+    }
 
 
 def recorded_reply(row: dict[str, Any]) -> Reply:

@@ -14,6 +14,7 @@ from typing import Any
 import reflex_bench.harness
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.plan import Plan
+from reflex_bench.harness.roles import RoleConfig
 from reflex_bench.harness.runner import Ended
 from reflex_bench.harness.store import SCHEMA_VERSION
 
@@ -110,6 +111,25 @@ def config_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return config
 
 
+_LATER = {
+    f"{role}{name}"
+    for role in ("", "evaluator_", "step_evaluator_", "reflector_")
+    for name in RoleConfig.model_fields
+}
+_LATER |= {"headers", "query"}
+"""Settings that an arm has only where they are not at their defaults."""
+
+
+def recall(plan: Plan, manifest: Mapping[str, Any]) -> None:
+    """Tells models what an earlier process of the run learned of their endpoints, so that it is not refused again."""
+    told = manifest.get("models")
+    for name, model in plan.models.items():
+        settings = told.get(name) if isinstance(told, Mapping) else None
+        take = getattr(model, "recall", None)
+        if take is not None and isinstance(settings, Mapping):
+            take(settings)
+
+
 def check_same(plan: Plan, manifest: Mapping[str, Any]) -> None:
     """Makes sure that a plan is the one a run was begun with.
 
@@ -124,7 +144,9 @@ def check_same(plan: Plan, manifest: Mapping[str, Any]) -> None:
     for arm in plan.arms:
         then = manifest["arms"][arm.name]
         changed = sorted(
-            key for key, value in arm.settings.items() if then.get(key) != value and key != "settings_hash"
+            key
+            for key in {*arm.settings, *_LATER & then.keys()}
+            if then.get(key) != arm.settings.get(key) and key != "settings_hash"
         )
         if changed:
             raise UsageError(

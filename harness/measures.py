@@ -31,6 +31,13 @@ SETTINGS = (
     ("max_steps", "Step cap"),
     ("parse", "Parse policy"),
     ("prompt_hash", "Prompts"),
+    ("max_tokens", "Room for a reply"),
+    ("max_tokens_ceiling", "Room at most"),
+    ("reasoning_effort", "Reasoning effort"),
+    ("reflector_max_tokens", "Reflector's room"),
+    ("reflector_reasoning_effort", "Reflector's effort"),
+    ("send_reasoning", "Reasoning sent back"),
+    *((name, name) for name in ("top_p", "top_k", "min_p", "repetition_penalty", "seed", "extra_body")),
 )
 """The settings that travel with an arm's row, and what they are called there."""
 
@@ -161,6 +168,7 @@ def _effort(run: Run, arm: str) -> dict[str, Any]:
         "repairs": rows["repairs"].sum(skipna=False),
         "reflections": rows["reflected"].sum(skipna=False),
         "calls": rows["calls"].sum(skipna=False),
+        **_thinking(rows),
     }
     if "result.plan_length" in won:
         lengths = pd.to_numeric(won["result.plan_length"], errors="coerce")
@@ -171,6 +179,18 @@ def _effort(run: Run, arm: str) -> dict[str, Any]:
         last = known.groupby("task").tail(1)
         line["f1"] = pd.to_numeric(last["result.f1"], errors="coerce").fillna(0.0).mean()
     return line
+
+
+def _thinking(rows: pd.DataFrame) -> dict[str, float]:
+    """Reasoning as a share of the completion tokens, how much of it is an estimate, and replies without enough room."""
+    thought, said = rows["reasoning_tokens"].sum(), rows["completion_tokens"].sum(skipna=False)
+    return {
+        "reasoning_share": float(thought / said) if thought and said else math.nan,
+        "reasoning_estimated": float(rows["reasoning_estimated"].sum()),
+        "asked_again": float(rows["asked_again"].sum()),
+        "cut_off": float(rows["cut_off"].sum()),
+        "lost_calls": float(rows["lost_calls"].sum()),
+    }
 
 
 def _share(rows: pd.DataFrame, part: str, whole: str) -> float:
@@ -190,4 +210,6 @@ def _wins_verified(run: Run, won: pd.DataFrame) -> float:
 
 def _row_settings(run: Run, arm: str) -> dict[str, Any]:
     settings = run.settings(arm)
-    return {name: settings.get(name) for name, _ in SETTINGS}
+    told = {name: settings.get(name) for name, _ in SETTINGS}
+    # A column of whole numbers and gaps would be one of fractions.
+    return {name: str(value) if isinstance(value, int | dict) else value for name, value in told.items()}

@@ -25,11 +25,12 @@ from reflex_bench.agents.reflectors import NEWEST_ONLY, Reflector
 from reflex_bench.agents.reflectors import build as build_reflector
 from reflex_bench.envs.base import Environment, ReadsAdmissible, Split
 from reflex_bench.harness.budget import check_prices
-from reflex_bench.harness.config import ArmConfig, Config, MemoryConfig, RoleConfig
+from reflex_bench.harness.config import ArmConfig, Config, MemoryConfig
+from reflex_bench.harness.endpoints import open_models, options_of
 from reflex_bench.harness.errors import UsageError, unknown
+from reflex_bench.harness.roles import RoleConfig, role_of, role_settings
 from reflex_bench.models.base import Model
-from reflex_bench.models.prices import Prices
-from reflex_bench.models.registry import ModelOptions, open_model
+from reflex_bench.models.registry import ModelOptions
 
 UNASKED = ("none", "last_attempt")
 """Reflectors that ask no model."""
@@ -65,19 +66,39 @@ class Arm:
     reflection: RoleConfig
     settings: Mapping[str, Any]
 
+    @property
+    def roles(self) -> tuple[RoleConfig, ...]:
+        """The models' settings in all roles."""
+        return self.actor, self.evaluation, self.reflection
+
     def key(self, *parts: str) -> str:
         """Equal for two arms that have the same settings in these parts (keys of `PARTS`)."""
-        return fingerprint({name: self.settings[name] for part in parts for name in PARTS[part]})
+        names = [name for part in parts for name in PARTS[part]]
+        # A setting that is not there is one at its default.
+        return fingerprint({name: self.settings[name] for name in names if name in self.settings})
 
 
 PARTS: Mapping[str, tuple[str, ...]] = {
-    "run": ("max_steps", "max_calls", "cycles", "parse", "actions", "prompt_hash", "api", "environment"),
-    "acting": ("agent", "model", "temperature", "max_tokens"),
-    "watching": tuple(f"step_evaluator{name}" for name in ("", "_model", "_temperature", "_max_tokens")),
-    "judging": ("evaluator", "evaluator_model", "evaluator_temperature", "evaluator_max_tokens"),
+    "run": (
+        "max_steps",
+        "max_calls",
+        "cycles",
+        "parse",
+        "actions",
+        "prompt_hash",
+        "api",
+        "environment",
+        "headers",
+        "query",
+    ),
+    "acting": ("agent", *RoleConfig.model_fields),
+    "watching": ("step_evaluator", *(f"step_evaluator_{name}" for name in RoleConfig.model_fields)),
+    "judging": ("evaluator", *(f"evaluator_{name}" for name in RoleConfig.model_fields)),
     "reflecting": (
-        *("reflector", "reflector_model", "reflector_temperature", "reflector_max_tokens"),
-        *("audit", "history"),
+        "reflector",
+        *(f"reflector_{name}" for name in RoleConfig.model_fields),
+        "audit",
+        "history",
     ),
 }
 """Which settings bear on which part of a trial; `run` bears on all."""
@@ -159,8 +180,8 @@ def make_plan(config: Config) -> Plan:
         arms = tuple(
             _arm(name, arm, config, environment, limits, max_calls) for name, arm in config.arms.items()
         )
-        endpoint = _endpoint(config)
-        models = _models(arms, endpoint)
+        endpoint = options_of(config, [role for arm in arms for role in arm.roles])
+        models = open_models((arm.settings for arm in arms), endpoint)
         check_prices(config.limits, models)
     except BaseException:
         environment.close()
@@ -200,19 +221,19 @@ def _arm(
     if arm.reflector in NEWEST_ONLY:
         memory = memory.model_copy(update={"size": min(1, memory.size)})
     roles = {
-        part: config.model.model_copy(update=over.model_dump(exclude_none=True))
+        part: role_of(config.endpoint.extra_body, config.model, over)
         for part, over in (("actor", arm.actor), ("evaluator", arm.evaluation), ("reflector", arm.reflection))
     }
     asked = {"evaluator": "model" in evaluator.sources, "reflector": arm.reflector not in UNASKED}
     settings = {
         "agent": arm.agent,
-        **_role_settings("", roles["actor"], True),
+        **role_settings("", roles["actor"], True),
         "evaluator": evaluator.name,
-        **_role_settings("evaluator_", roles["evaluator"], asked["evaluator"]),
+        **role_settings("evaluator_", roles["evaluator"], asked["evaluator"]),
         "step_evaluator": every or None,
-        **_role_settings("step_evaluator_", roles["evaluator"], bool(every)),
+        **role_settings("step_evaluator_", roles["evaluator"], bool(every)),
         "reflector": arm.reflector,
-        **_role_settings("reflector_", roles["reflector"], asked["reflector"]),
+        **role_settings("reflector_", roles["reflector"], asked["reflector"]),
         "audit": config.audit if asked["reflector"] else None,
         "history": config.history if asked["reflector"] else None,
         **_memory_settings(memory if arm.reflector != "none" else None, config.memory_from),
@@ -224,6 +245,7 @@ def _arm(
         "actions": limits.actions,
         "prompt_hash": prompt_hash(environment),
         "api": config.endpoint.api,
+        **{name: told for name in ("headers", "query") if (told := getattr(config.endpoint, name))},
         "environment": dict(environment.settings()),
         "trials": config.samples or config.trials,
         "independent": config.samples is not None,
@@ -242,10 +264,6 @@ def _arm(
         roles["reflector"],
         settings,
     )
-
-
-def _role_settings(prefix: str, role: RoleConfig, asked: bool) -> dict[str, Any]:
-    return {f"{prefix}{name}": value if asked else None for name, value in role.model_dump().items()}
 
 
 def _memory_settings(memory: MemoryConfig | None, carried: str | None) -> dict[str, Any]:
@@ -276,23 +294,3 @@ def prompt_hash(environment: Environment) -> str:
         if name.isupper() and isinstance(value, str | tuple | list)
     ]
     return fingerprint([dataclasses.asdict(environment.prompts), frame])
-
-
-def _models(arms: tuple[Arm, ...], endpoint: ModelOptions) -> dict[str, Model]:
-    roles = ("model", "evaluator_model", "step_evaluator_model", "reflector_model")
-    specs = {arm.settings[role] for arm in arms for role in roles} - {None}
-    return {spec: open_model(spec, endpoint) for spec in sorted(specs)}
-
-
-def _endpoint(config: Config) -> ModelOptions:
-    return ModelOptions(
-        base_url=config.endpoint.base_url,
-        api=config.endpoint.api,
-        timeout=config.endpoint.timeout,
-        max_retries=config.endpoint.max_retries,
-        patience=config.endpoint.patience,
-        max_connections=config.limits.max_connections,
-        requests_per_minute=config.limits.requests_per_minute,
-        tokens_per_minute=config.limits.tokens_per_minute,
-        prices=Prices(**config.endpoint.prices.model_dump()) if config.endpoint.prices else None,
-    )

@@ -34,9 +34,21 @@ BULKY = (
 """The keys that only a reader of trajectories needs."""
 
 
+RARE = ("reasoning_tokens", "reasoning_estimated", "asked_again", "cut_off", "lost_calls")
+"""Counts that stand on a row only where they are not 0."""
+
+
 @dataclass
 class Spent:
-    """What the model calls of one trial in one role took; None where any call did not say."""
+    """What the model calls of one trial in one role took; None where any call did not say.
+
+    Attributes:
+        reasoning_tokens: those of the completions that were reasoning, as far as they are known.
+        reasoning_estimated: how many of these were worked out from the lengths of texts.
+        asked_again: calls whose reply needed more room.
+        cut_off: calls whose reply did not come to its end with the most room.
+        lost_calls: answers that were empty and asked for again.
+    """
 
     calls: int = 0
     prompt_tokens: int | None = 0
@@ -45,18 +57,35 @@ class Spent:
     cost: float | None = 0.0
     prompt_characters: int = 0
     repeated_characters: int = 0
+    reasoning_tokens: int = 0
+    reasoning_estimated: int = 0
+    asked_again: int = 0
+    cut_off: int = 0
+    lost_calls: int = 0
 
     def add(self, reply: Reply, characters: int, repeated: int) -> None:
-        """Counts one call.
+        """Counts what one answer took; a call that was asked again has several, and counts once (`calls`).
 
         Args:
             reply: what came back.
             characters: of the prompt.
             repeated: of these, how many only repeat the beginning of the prompt before, which a prefix cache can serve.
         """
-        self.calls += 1
         self.prompt_characters += characters
         self.repeated_characters += repeated
+        self._take(reply)
+        self.add_lost(reply.lost)
+
+    def add_lost(self, lost: Sequence[Reply]) -> None:
+        """Counts answers that were of no use and are paid for."""
+        self.lost_calls += len(lost)
+        for reply in lost:
+            self._take(reply)
+
+    def _take(self, reply: Reply) -> None:
+        thought = reply.usage.reasoning_tokens or 0
+        self.reasoning_tokens += thought
+        self.reasoning_estimated += thought if reply.usage.reasoning_estimated else 0
         self.prompt_tokens = _plus(self.prompt_tokens, reply.usage.prompt_tokens)
         self.completion_tokens = _plus(self.completion_tokens, reply.usage.completion_tokens)
         self.cached_tokens = _plus(self.cached_tokens, reply.usage.cached_tokens)
@@ -126,13 +155,24 @@ def trial_row(where: Where, trial: Trial, spent: Mapping[str, Spent]) -> dict[st
         "memory": list(played.memory),
         "memory_ids": [item.id for item in trial.shown],
         "opening": played.opening,
-        "trajectory": [flat(step) for step in played.steps],
+        "trajectory": [_step(step) for step in played.steps],
         "remark": played.remark,
         "verdict": flat(verdict),
         "reflection": trial.reflection.text if trial.reflection else None,
         "reflection_data": trial.reflection.data if trial.reflection else None,
-        "spent": {role: flat(took) for role, took in spent.items() if took.calls},
+        "spent": {role: _told(took) for role, took in spent.items() if took.calls},
     }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    told = flat(step)
+    if not step.reasoning:
+        del told["reasoning"]
+    return told
+
+
+def _told(spent: Spent) -> dict[str, Any]:
+    return {name: value for name, value in flat(spent).items() if value or name not in RARE}
 
 
 def _reflection_keys(reflection: Reflection | None) -> dict[str, Any]:
@@ -149,7 +189,7 @@ def _reflection_keys(reflection: Reflection | None) -> dict[str, Any]:
 
 
 def _total(spent: Mapping[str, Spent]) -> dict[str, Any]:
-    return flat(sum(spent.values(), Spent()))
+    return _told(sum(spent.values(), Spent()))
 
 
 def error_row(

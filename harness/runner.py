@@ -102,10 +102,8 @@ class Runner:
             self._owed += 1
             self._playing[arm.name] += 1
             self._queue.put((arm, task))
-        threads = [
-            threading.Thread(target=self._work, name=f"chain-{n}", daemon=True)
-            for n in range(min(self._threads, self._owed))
-        ]
+        count = min(self._threads, self._owed)
+        threads = [threading.Thread(target=self._work, name=f"chain-{n}", daemon=True) for n in range(count)]
         interrupted = False
         try:
             for thread in threads:
@@ -244,6 +242,7 @@ class Runner:
     def _write(self, row: dict[str, Any], seconds: float) -> None:
         if not self._store.add(row, seconds):
             return
+        self._note_learned()
         self._progress.trial(row)
         if row["outcome"] != "error":
             self._errors_in_a_row = 0
@@ -258,6 +257,14 @@ class Runner:
             in_a_row = self._errors_in_a_row
         if in_a_row >= self._plan.config.limits.stop_after_errors:
             raise RunStopped(f"{in_a_row} trials in a row ended in errors; the last: {row['error']}")
+
+    def _note_learned(self) -> None:
+        """Keeps what models learned of their endpoints, so that a process that goes on after a kill knows it, too."""
+        learning = [(name, model) for name, model in self._plan.models.items() if hasattr(model, "recall")]
+        with self._guard:
+            known = self._store.manifest.get("models") or {}
+            if (told := known | {name: dict(model.settings()) for name, model in learning}) != known:
+                self._store.set_status("running", models=told)
 
     def _stop(self, reason: str) -> None:
         with self._guard:

@@ -65,12 +65,13 @@ def _whole(run: Path, row: Mapping[str, Any]) -> dict[str, Any]:
     raise UsageError(f"{folder}: has no line for {row['task']} in {name}, though trials.jsonl has")
 
 
-def as_lines(row: Mapping[str, Any], width: int) -> Iterator[tuple[str, str]]:
+def as_lines(row: Mapping[str, Any], width: int, reasoning: bool = False) -> Iterator[tuple[str, str]]:
     """One trial as (style, line) pairs, without anything that steers a terminal; the styles are rich's.
 
     Args:
         row: a line of a trajectory file.
         width: columns.
+        reasoning: whether what the model thought before each reply is shown, too.
     """
     yield "bold", plain(f"{row['arm']} · trial {row['trial']} · {row['task']}")
     for text in row["memory"]:
@@ -80,6 +81,8 @@ def as_lines(row: Mapping[str, Any], width: int) -> Iterator[tuple[str, str]]:
         return
     yield from _wrapped("", "           ", row["opening"], width)
     for step in row["trajectory"]:
+        if reasoning and step.get("reasoning"):
+            yield from _wrapped("dim", f"{step['number']:>3} reason ", str(step["reasoning"]), width)
         if step["thought"]:
             yield from _wrapped("cyan", f"{step['number']:>3} thinks ", step["thought"], width)
         if step["action"] is not None:

@@ -123,10 +123,20 @@ def _effort_grid(frame: pd.DataFrame) -> Grid:
         ("… repeating the last call's", _each(frame["repeated_share"], percent)),
         ("… of them cached", _each(frame["cached_tokens"], amount)),
         ("Completion tokens", _each(frame["completion_tokens"], amount)),
+        ("… of them reasoning", _reasoning(frame)),
+        ("Replies asked again, for room", _counts(frame["asked_again"])),
+        ("Replies cut off all the same", _counts(frame["cut_off"])),
+        ("Empty answers, asked again", _counts(frame["lost_calls"])),
         ("Tokens a solved task", _each(per_solved, amount)),
         ("Cost", _each(frame["cost"], dollars)),
     ]
-    silent = {"Plan length / steps, wins", "Wins verified", "… repeating the last call's"}
+    silent = {
+        "Plan length / steps, wins",
+        "Wins verified",
+        "… repeating the last call's",
+        "… of them reasoning",
+    }
+    silent |= {"Replies asked again, for room", "Replies cut off all the same", "Empty answers, asked again"}
     lines = [line for line in lines if line[0] not in silent or set(line[1]) != {"–"}]
     if "f1" in frame:
         lines.insert(1, ("Mean F1, last trial", _each(frame["f1"], percent)))
@@ -151,6 +161,17 @@ def _each(values: pd.Series[Any], show: Callable[[Any], str]) -> list[str]:
     return [
         show(math.nan if missing else value) for value, missing in zip(values, values.isna(), strict=True)
     ]
+
+
+def _counts(values: pd.Series[Any]) -> list[str]:
+    """Counts of what should not happen: a dash for none."""
+    return ["–" if math.isnan(value) or not value else str(int(value)) for value in values]
+
+
+def _reasoning(frame: pd.DataFrame) -> list[str]:
+    """The share of reasoning, marked where it was estimated from the lengths of texts."""
+    lines = zip(frame["reasoning_share"], frame["reasoning_estimated"], strict=True)
+    return [percent(share) if not guessed else f"about {percent(share)}" for share, guessed in lines]
 
 
 def _whole(value: float) -> str:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 MOST_TRIALS = 10_000
 """Of one task; a number beyond it is a mistake, and tables have a column for each."""
 
-_COUNTS = ("steps", "thoughts", "invalid_actions", "unparsed", "repairs", "calls", "memory_shown")
+_COUNTS = (
+    *("steps", "thoughts", "invalid_actions", "unparsed", "repairs", "calls", "memory_shown"),
+    *("reasoning_tokens", "reasoning_estimated", "asked_again", "cut_off", "lost_calls"),
+)
 _MEASURES = (
     *("prompt_tokens", "completion_tokens", "cached_tokens", "reflection_tokens", "cost", "seconds"),
     *("prompt_characters", "repeated_characters"),

@@ -11,10 +11,19 @@ Role = Literal["system", "user", "assistant"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One turn of a conversation."""
+    """One turn of a conversation.
+
+    Attributes:
+        role: whose turn.
+        content: what was said.
+        reasoning: what the model thought before, where it is to be sent back; "" where it is not.
+        form: the field in which it is sent back (`reflex_bench.models.openai_reasoning.Split.form`).
+    """
 
     role: Role
     content: str
+    reasoning: str = ""
+    form: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +45,7 @@ class Request:
         stop: sequences at which generation ends.
         seed: differs for every (arm, task, trial, step), so that k samples are k samples; a server may ignore it.
         tools: definitions of native tools in the form of the chat completions API.
+        more: further fields of the request, as JSON values, e.g. `top_p`; texts may have `${NAME}` for secrets.
     """
 
     messages: tuple[Message, ...]
@@ -44,15 +54,26 @@ class Request:
     stop: tuple[str, ...] = ()
     seed: int | None = None
     tools: tuple[Mapping[str, Any], ...] = ()
+    more: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call; None where the server did not say."""
+    """Tokens of one call; None where the server did not say.
+
+    Attributes:
+        prompt_tokens: of the prompt, those from a cache included.
+        completion_tokens: generated, reasoning included.
+        cached_tokens: of the prompt's, how many a prefix cache served.
+        reasoning_tokens: of the completion's, how many were reasoning.
+        reasoning_estimated: they were worked out from the lengths of the texts.
+    """
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    reasoning_estimated: bool = False
 
 
 CHARACTERS_PER_TOKEN = 4
@@ -76,7 +97,7 @@ class Reply:
     """What came back.
 
     Attributes:
-        text: the completion; never None, possibly empty.
+        text: the completion without reasoning; never None, possibly empty.
         usage: tokens.
         finish: the server's finish reason (`stop`, `length`, …), "" where unknown.
         cost: US dollars, None where unknown (never 0 for unknown).
@@ -85,6 +106,11 @@ class Reply:
         server: `system_fingerprint` or what else names the server, "" where unknown.
         calls: native tool calls, in order.
         retries: further attempts that it took.
+        reasoning: what the model thought before it answered; no part of the text.
+        reasoning_form, reasoning_data: where it stood, and as JSON what cannot be made again from its text, for sending
+            it back (`reflex_bench.models.openai_reasoning`).
+        cut_here: the text was cut at a stop after it had come.
+        lost: earlier answers to this call that were empty, with what they took: paid for and of no use.
     """
 
     text: str
@@ -96,6 +122,16 @@ class Reply:
     server: str = ""
     calls: tuple[ToolCall, ...] = ()
     retries: int = 0
+    reasoning: str = ""
+    reasoning_form: str = ""
+    reasoning_data: str = ""
+    cut_here: bool = False
+    lost: tuple[Reply, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """No answer at all: neither a text nor a call."""
+        return not self.text.strip() and not self.calls
 
 
 class Model(Protocol):

@@ -12,7 +12,7 @@ from reflex_bench.models.base import Message, Request
 
 def request_hash(request: Request) -> str:
     """SHA-256 (64 hex digits) over everything that decides a reply: messages, temperature, max_tokens, stop
-    and seed.
+    and seed; tools, further fields and reasoning that is sent back where there are any.
 
     The JSON it is taken over is canonical (sorted keys, no spaces, ASCII), so that machines and Python
     versions agree.
@@ -51,7 +51,7 @@ class Growing:
             self._state = hashlib.sha256(f'{{"max_tokens":{_json(request.max_tokens)},"messages":['.encode())
         added = now[len(known) :]
         if added:
-            text = ",".join(f"[{_json(turn.role)},{_json(turn.content)}]" for turn in added)
+            text = ",".join(map(_turn, added))
             self._state.update((f",{text}" if known else text).encode())
         self._messages = now
         self.characters += _characters(added)
@@ -61,11 +61,14 @@ class Growing:
 
     def _rest(self, request: Request) -> str:
         """What follows the seed; in one conversation it is always the same."""
-        settings = (request.stop, request.temperature, request.tools)
+        settings = (request.stop, request.temperature, request.tools, request.more)
         if settings != self._settings:
             rest: dict[str, Any] = {"stop": list(request.stop), "temperature": float(request.temperature)}
             if request.tools:
                 rest["tools"] = list(request.tools)
+            if request.more:
+                # Sorts behind the others, as this part of the text must.
+                rest["with"] = dict(request.more)
             self._settings, self._tail = settings, _json(rest)[1:]
         return self._tail
 
@@ -78,8 +81,13 @@ def _alike(now: Sequence[Message], before: Sequence[Message]) -> int:
     )
 
 
+def _turn(turn: Message) -> str:
+    thought = f",{_json(turn.reasoning)},{_json(turn.form)}" if turn.reasoning else ""
+    return f"[{_json(turn.role)},{_json(turn.content)}{thought}]"
+
+
 def _characters(messages: Sequence[Message]) -> int:
-    return sum(len(message.content) for message in messages)
+    return sum(len(message.content) + len(message.reasoning) for message in messages)
 
 
 _json = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode

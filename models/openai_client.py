@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from reflex_bench.harness.turns import give_up
 from reflex_bench.models.base import CHARACTERS_PER_TOKEN
+from reflex_bench.models.openai_secrets import expanded, variable, variables_in
 from reflex_bench.models.pacing import Pace
 from reflex_bench.models.registry import ModelOptions
 
@@ -67,7 +68,11 @@ def open_client(url: str, key: str, options: ModelOptions, pace: Pace | None = N
         base_url=url,
         # Left to `reflex_bench.models.retrying`: the client knows nothing of other calls, nor of a run's end.
         max_retries=0,
+        default_headers=expanded(options.headers) or None,
+        default_query=expanded(options.query) or None,
         http_client=openai.DefaultHttpxClient(
+            # Followed in `reflex_bench.models.openai_endpoint`, which looks where a key is sent.
+            follow_redirects=False,
             # Waiting for a free connection is no fault of the server's: it has no time-out.
             timeout=httpx2.Timeout(options.timeout, connect=min(10.0, options.timeout), pool=None),
             limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
@@ -107,13 +112,17 @@ def is_local(host: str) -> bool:
     return address.is_loopback or address.is_private or address.is_unspecified
 
 
-def secrets_of(key: str, url: str) -> tuple[str, ...]:
-    """What must never be shown: key, password in the address, headers set in `OPENAI_CUSTOM_HEADERS`.
+def secrets_of(key: str, url: str, options: ModelOptions | None = None) -> tuple[str, ...]:
+    """What must never be shown: key, password in the address, headers set in `OPENAI_CUSTOM_HEADERS`, and values that
+    settings take from the environment.
 
     Each also as JSON that escapes slashes writes it. The longest come first, so that none leaves a remainder behind.
     Very short ones are left alone: they are placeholders, and would tear holes into ordinary words.
     """
     headers = os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines()
     values = [key, urlsplit(url).password or "", *(line.partition(":")[2].strip() for line in headers)]
+    if options:
+        names = (*variables_in(options.headers), *variables_in(options.query), *options.variables)
+        values.extend(map(variable, names))
     long = [value for value in values if len(value) >= 6]
     return tuple(sorted({*long, *(value.replace("/", "\\/") for value in long)}, key=len, reverse=True))

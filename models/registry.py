@@ -11,7 +11,7 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
@@ -40,6 +40,8 @@ class ModelOptions:
         requests_per_minute, tokens_per_minute: None for no limit but the endpoint's own.
         prices: instead of the published ones.
         check_model: whether the endpoint must list the model's name before the first call.
+        headers, query: sent with every request; texts may have `${NAME}` for values from the environment.
+        variables: environment variables that further fields of requests refer to; their values are secrets.
         stopping: set by whoever runs the calls, to end all waiting for an endpoint.
     """
 
@@ -53,6 +55,9 @@ class ModelOptions:
     tokens_per_minute: float | None = None
     prices: Prices | None = None
     check_model: bool = True
+    headers: Mapping[str, str] = field(default_factory=dict, hash=False)
+    query: Mapping[str, str] = field(default_factory=dict, hash=False)
+    variables: tuple[str, ...] = ()
     stopping: threading.Event = field(default_factory=threading.Event, compare=False)
 
     def __post_init__(self) -> None:

@@ -33,6 +33,9 @@ class _Reply(BaseModel):
     model: str = ""
     server: str = ""
     calls: tuple[_ToolCall, ...] = ()
+    reasoning: str = ""
+    reasoning_form: str = ""
+    reasoning_data: str = ""
 
 
 class _Usage(BaseModel):
@@ -41,6 +44,8 @@ class _Usage(BaseModel):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     cached_tokens: int | None = None
+    reasoning_tokens: int | None = None
+    reasoning_estimated: bool = False
 
 
 class _Call(BaseModel):
@@ -53,18 +58,22 @@ class _Call(BaseModel):
     usage: _Usage = _Usage()
     cost: float | None = None
     seconds: float = 0.0
+    lost: bool = False
 
     def as_reply(self) -> Reply:
         reply, usage = self.reply, self.usage
         return Reply(
             text=reply.text,
-            usage=Usage(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens),
+            usage=Usage(**usage.model_dump()),
             finish=reply.finish,
             cost=self.cost,
             seconds=self.seconds,
             model=reply.model,
             server=reply.server,
             calls=tuple(ToolCall(call.name, call.arguments) for call in reply.calls),
+            reasoning=reply.reasoning,
+            reasoning_form=reply.reasoning_form,
+            reasoning_data=reply.reasoning_data,
         )
 
 
@@ -157,7 +166,9 @@ def _read(journal: Path) -> tuple[dict[str, Reply], int]:
             except ValidationError:
                 unreadable += bool(line.strip()) and line.endswith(b"\n")
             else:
-                replies[call.request] = call.as_reply()
+                # An empty answer that was asked for again is no reply.
+                if not call.lost:
+                    replies[call.request] = call.as_reply()
     return replies, unreadable
 
 

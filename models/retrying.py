@@ -18,7 +18,7 @@ LONGEST_PAUSE = 30.0
 MOST_UNREADABLE = 2
 """Further attempts after an unreadable body: each may have been paid for."""
 
-RETRIED = ("server", "timeout", "connection", "malformed")
+RETRIED = ("server", "timeout", "connection", "malformed", "empty")
 """The kinds of faults that may be gone next time; rate limits apart, which are waited for."""
 
 

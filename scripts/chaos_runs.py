@@ -95,8 +95,8 @@ def request_of(call: Call) -> Request:
     """The request that a post was made from."""
     body = call.body
     turns = tuple(Message(turn["role"], turn["content"]) for turn in body["messages"])
-    stop = tuple(body.get("stop") or ())
-    return Request(turns, body["temperature"], body["max_tokens"], stop, body["seed"])
+    stop, room = tuple(body.get("stop") or ()), body.get("max_tokens", body.get("max_completion_tokens"))
+    return Request(turns, body.get("temperature", 0.7), room, stop, body.get("seed"))
 
 
 def play(call: Call) -> Answer:
@@ -263,7 +263,11 @@ def doubled(run: Path) -> tuple[int, int]:
     for file in (run / "trajectories").glob("*.jsonl"):
         each = Counter((row["arm"], row["task"], row["trial"]) for row in rows(file))
         trials.update({key: count - 1 for key, count in each.items()})
-    calls = Counter((row["attempt"], row["role"], row["call"]) for row in rows(run / "calls.jsonl"))
+    calls = Counter(
+        (row["attempt"], row["role"], row["call"], row.get("again", 0))
+        for row in rows(run / "calls.jsonl")
+        if not row.get("lost")
+    )
     return sum(n - 1 for n in trials.values()), sum(n - 1 for n in calls.values())
 
 

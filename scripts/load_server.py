@@ -1,11 +1,12 @@
 #!/usr/bin/env python
 """An OpenAI-compatible server to load the harness with: a fixed latency, so many slots, a count of how busy they were.
 
-    scripts/load_server.py [--latency 0.2] [--slots 64] [--player constant|simulated] [--text look]
+    scripts/load_server.py [--latency 0.2] [--slots 64] [--player constant|simulated] [--text look] [--think 0]
 
 It prints its address and serves until it is killed. No language model answers: `constant` says the same text to
-everything, `simulated` is the project's stand-in behind HTTP. A request beyond the slots waits for one. `GET /stats`
-tells, and begins to count anew:
+everything, `simulated` is the project's stand-in behind HTTP. With `--think N` a player's reply begins with N tokens of
+reasoning, in a field of its own, and is cut off where the request leaves no room for it. A request beyond the slots
+waits for one. `GET /stats` tells, and begins to count anew:
 
 - `calls`: answered;
 - `most`: requests that were being answered at one time;
@@ -29,9 +30,11 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
-Answerer = Callable[[bytes], str]
+Answerer = Callable[[bytes], dict[str, Any]]
 
 SAMPLE_EVERY = 0.1  # seconds
 
@@ -75,16 +78,16 @@ class Slots:
         asked = asyncio.get_running_loop().run_in_executor(self.pool, self.answer, body)
         asked.add_done_callback(lambda done: self.later(connection, done.result(), begun))
 
-    def later(self, connection: Connection, text: str, begun: float) -> None:
+    def later(self, connection: Connection, said: dict[str, Any], begun: float) -> None:
         if self.latency:
-            asyncio.get_running_loop().call_at(begun + self.latency, self.finish, connection, text)
+            asyncio.get_running_loop().call_at(begun + self.latency, self.finish, connection, said)
         else:
-            self.finish(connection, text)
+            self.finish(connection, said)
 
-    def finish(self, connection: Connection, text: str) -> None:
+    def finish(self, connection: Connection, said: dict[str, Any]) -> None:
         self.last = self.change(-1)
         self.calls += 1
-        connection.send(completion(text))
+        connection.send(json.dumps(said).encode())
         if self.waiting:
             self.take(*self.waiting.popleft())
 
@@ -96,12 +99,12 @@ class Slots:
         return body
 
 
-def completion(text: str) -> bytes:
+def completion(text: str) -> dict[str, Any]:
     """A chat completion in the form of OpenAI's API."""
     choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": text}}
     tokens = {"prompt_tokens": 100, "completion_tokens": 5, "total_tokens": 105}
     whole = {"id": "load", "object": "chat.completion", "created": 1, "model": "load", "choices": [choice]}
-    return json.dumps({**whole, "usage": tokens}).encode()
+    return {**whole, "usage": tokens}
 
 
 class Connection(asyncio.Protocol):
@@ -139,7 +142,7 @@ class Connection(asyncio.Protocol):
             self._transport.write(head.encode() + body)
 
 
-def simulated(body: bytes) -> str:
+def simulated(body: bytes) -> dict[str, Any]:
     """What the stand-in that `--model simulated` is makes of a request."""
     from reflex_bench.models.base import Message, Request
     from reflex_bench.models.simulated import answer
@@ -147,7 +150,19 @@ def simulated(body: bytes) -> str:
     asked = json.loads(body)
     messages = tuple(Message(turn["role"], turn["content"]) for turn in asked["messages"])
     seed, stop = asked.get("seed"), tuple(asked.get("stop") or ())
-    return answer(Request(messages, asked["temperature"], asked["max_tokens"], stop, seed))
+    return completion(answer(Request(messages, asked["temperature"], asked["max_tokens"], stop, seed)))
+
+
+def thinks(body: bytes, answer: Answerer, tokens: int) -> dict[str, Any]:
+    """What a player says after so many tokens of reasoning."""
+    from loopback import thinking
+
+    return thinking(answer(body), json.loads(body)["max_tokens"], tokens)
+
+
+def constant(body: bytes, text: str) -> dict[str, Any]:
+    """The same to everything."""
+    return completion(text)
 
 
 @dataclass(frozen=True)
@@ -165,9 +180,9 @@ class Server:
 
 
 @contextmanager
-def running(player: str, latency: float, slots: int = 64) -> Iterator[Server]:
+def running(player: str, latency: float, slots: int = 64, think: int = 0) -> Iterator[Server]:
     """Starts a server, and ends it."""
-    arguments = ["--player", player, "--latency", str(latency), "--slots", str(slots)]
+    arguments = ["--player", player, "--latency", str(latency), "--slots", str(slots), "--think", str(think)]
     process = subprocess.Popen([sys.executable, __file__, *arguments], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
@@ -191,10 +206,14 @@ def main() -> None:
     parser.add_argument("--slots", type=int, default=64)
     parser.add_argument("--player", choices=("constant", "simulated"), default="constant")
     parser.add_argument("--text", default="look", help="what `constant` says")
+    parser.add_argument("--think", type=int, default=0, help="tokens of reasoning before every reply")
     given = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     is_simulated = given.player == "simulated"
-    answer = simulated if is_simulated else lambda body: given.text
+    answer: Answerer = simulated if is_simulated else partial(constant, text=given.text)
+    if given.think:
+        sys.path.append(str(Path(__file__).parent.parent / "tests"))
+        answer = partial(thinks, answer=answer, tokens=given.think)
     with ProcessPoolExecutor(1) if is_simulated else nullcontext() as pool:
         slots = Slots(given.slots, given.latency, answer, pool)
         with suppress(KeyboardInterrupt):

@@ -119,6 +119,32 @@ def agreeable(call: Call) -> Answer:
     return chat("ok") if call.path.endswith("/chat/completions") else completion(" ok")
 
 
+def thinking(
+    said: dict[str, Any], room: int, tokens: int, field: str = "reasoning_content"
+) -> dict[str, Any]:
+    """A chat completion as a reasoning model gives it, which thinks before it says the same.
+
+    Args:
+        said: the completion of a model that does not think.
+        room: most tokens of the reply.
+        tokens: how many it thinks for; where there is no room for them and one more, the reply ends within.
+        field: where the reasoning stands; `text` for marks in the content.
+    """
+    choice, usage = dict(said["choices"][0]), dict(said["usage"])
+    content, thought = choice["message"]["content"], "hm " * min(tokens, room)
+    is_cut = tokens >= room
+    if field == "text":
+        message = {"content": f"<think>{thought}" if is_cut else f"<think>{thought}</think>\n\n{content}"}
+    else:
+        message = {"content": None if is_cut else content, field: thought}
+    choice |= {"finish_reason": "length" if is_cut else choice["finish_reason"]}
+    choice["message"] = {"role": "assistant", **message}
+    usage["completion_tokens"] = room if is_cut else usage["completion_tokens"] + tokens
+    usage["total_tokens"] = usage["prompt_tokens"] + usage["completion_tokens"]
+    usage["completion_tokens_details"] = {"reasoning_tokens": min(tokens, room)}
+    return {**said, "choices": [choice], "usage": usage}
+
+
 class Loopback:
     """The server; a context manager, or `close` it.
 

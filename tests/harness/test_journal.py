@@ -5,7 +5,7 @@ from contextlib import closing
 
 import pytest
 
-from reflex_bench.harness.errors import RunStopped, UsageError
+from reflex_bench.harness.errors import ModelError, RunStopped, UsageError
 from reflex_bench.harness.journal import Call, Journal
 from reflex_bench.harness.lines import AppendFile, Syncer, cut_torn_line, read_lines
 from reflex_bench.models.base import Reply, Usage
@@ -31,6 +31,33 @@ def test_an_answered_call_is_answered_from_the_file_and_never_made_again(path):
     reply = Reply("look", Usage(10, 2, 4), "stop", 0.25, 1.5, "m-2026", "fp")
     assert ask(path, "h1", lambda: reply) == reply
     assert ask(path, "h1", refuse, tasks={"task-1"}) == reply
+
+
+def test_an_empty_answer_is_paid_for_and_never_given_again(path):
+    empty = Reply("", Usage(10, 4), "stop", 0.5, reasoning="Hm.")
+
+    def fails():
+        failure = ModelError("empty", "empty")
+        failure.lost = (empty, empty)
+        raise failure
+
+    with pytest.raises(ModelError):
+        ask(path, "h1", fails)
+    with closing(Journal(path, None, {"task-1"})) as journal:
+        assert (journal.taken.tokens, journal.taken.cost) == (28, 1.0)
+    # Asked once more by another process, it is answered after one further empty answer.
+    reply = Reply("look", Usage(10, 2), "stop", 0.25, lost=(empty,))
+    assert ask(path, "h1", lambda: reply, tasks={"task-1"}) == reply
+    assert ask(path, "h1", refuse, tasks={"task-1"}) == reply, "its own empty answer goes along, no other"
+
+
+def test_reasoning_stands_in_the_file_and_comes_back(path):
+    usage = Usage(10, 20, None, 15, True)
+    reply = Reply("look", usage, reasoning="Hm.", reasoning_form="content", reasoning_data="[]")
+    assert ask(path, "h1", lambda: reply) == reply
+    assert ask(path, "h1", refuse, tasks={"task-1"}) == reply
+    [row] = read_lines(path)
+    assert (row["reply"]["reasoning"], row["usage"]["reasoning_tokens"]) == ("Hm.", 15)
 
 
 def test_a_recorded_answer_to_another_request_is_not_used(path):

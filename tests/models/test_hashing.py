@@ -33,6 +33,9 @@ def test_everything_that_decides_a_reply_changes_it() -> None:
         {"messages": ASKED.messages[::-1]},
         {"messages": (Message("user", "Spiel"), ASKED.messages[1])},
         {"messages": (Message("system", "SpielTür ü"), Message("user", ""))},
+        {"messages": (Message("system", "Spiel", "hm", "reasoning"), ASKED.messages[1])},
+        {"more": {"top_p": 0.5}},
+        {"more": {"seed": None}},
     ]
     hashes = {request_hash(replace(ASKED, **change)) for change in changes}
     assert len(hashes | {request_hash(ASKED)}) == len(changes) + 1

@@ -47,6 +47,14 @@ def recorded(folder: Path, *lines: bytes, **record: Any) -> str:
     return f"replay:{run}"
 
 
+def test_an_empty_answer_that_was_asked_for_again_is_no_reply(tmp_path: Path) -> None:
+    thought = {"text": "look", "reasoning": "Hm.", "reasoning_form": "reasoning"}
+    usage = {"prompt_tokens": 10, "completion_tokens": 9, "cached_tokens": None, "reasoning_tokens": 7}
+    spec = recorded(tmp_path, line(ASKED, "", reply=thought, usage=usage), line(ASKED, "", lost=True))
+    reply = open_model(spec).complete(ASKED)
+    assert (reply.text, reply.reasoning, reply.usage.reasoning_tokens) == ("look", "Hm.", 7)
+
+
 def test_a_request_gets_the_reply_that_it_got(tmp_path: Path) -> None:
     model = open_model(recorded(tmp_path, line(ASKED, "go to desk 1")))
     assert model.check() == []

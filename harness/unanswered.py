@@ -1,0 +1,59 @@
+"""Arms that never acted: what they measured is no result, and why that is so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from reflex_bench.harness.frame import Run
+from reflex_bench.harness.roles import MAX_TOKENS_CEILING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def never_acted(run: Run) -> Iterator[str]:
+    """One line for every arm without a single action: what happened, the likely cause, and the key to change."""
+    for arm in run.arms:
+        rows = run.rows(arm)
+        played = rows[rows["outcome"] != "error"]
+        if len(played) and (why := _why(played, run.settings(arm))):
+            yield f"{arm} never acted, and what it scored is no result: {why}"
+
+
+def _why(played: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+    steps, unparsed = played["steps"].sum(), played["unparsed"].sum()
+    if not steps and (played["outcome"] == "context_limit").all():
+        return (
+            "no prompt fits into the model's context; give the server a longer one, "
+            "or show less (memory.size, --max-steps)."
+        )
+    if not steps or unparsed < steps:
+        return ""
+    if played["cut_off"].sum() >= steps:
+        ceiling = settings.get("max_tokens_ceiling") or f"{MAX_TOKENS_CEILING:,}"
+        return (
+            f"all {steps:.0f} replies were cut off before an action, with up to {ceiling} tokens each. Let it think "
+            "less (model.reasoning_effort=low, or endpoint.extra_body with what its server takes), or raise "
+            "model.max_tokens_ceiling."
+        )
+    return (
+        f"none of its {steps:.0f} replies could be read as an action. Is it a chat model behind a template that fits "
+        "(else --api completions), and is model.max_tokens enough? `reflex show` prints what it wrote."
+    )
+
+
+def changed(run: Run) -> Iterator[str]:
+    """What endpoints were sent otherwise than the settings say, one line a model."""
+    models = run.info.get("models")
+    for name, settings in models.items() if isinstance(models, dict) else ():
+        told = changed_parameters(settings)
+        if told:
+            said = "; ".join(f"{what} {how}" for what, how in told.items())
+            yield f"{name} does not take everything as it stands in the settings: {said}."
+
+
+def changed_parameters(settings: object) -> dict[str, str]:
+    """What a model's entry in `run.json` says of refused parameters; nothing where it is damaged."""
+    told = settings.get("changed_parameters") if isinstance(settings, dict) else None
+    return {str(name): str(how) for name, how in told.items()} if isinstance(told, dict) else {}
