@@ -80,6 +80,7 @@ class Step:
         thought, action, error, repairs: what the parser made of it (`reflex_bench.envs.base.Action`).
         observation: the answer.
         valid: False where the environment did not accept the action, or there was none.
+        reason: why the environment did not accept it (`StepResult.reason`); "" where it did, or does not say.
     """
 
     number: int
@@ -90,6 +91,7 @@ class Step:
     valid: bool = True
     error: str | None = None
     repairs: tuple[str, ...] = ()
+    reason: str = ""
 
     @classmethod
     def of(cls, number: int, reply: str, action: Action, result: StepResult) -> Step:
@@ -103,6 +105,7 @@ class Step:
             result.valid,
             action.error,
             action.repairs,
+            result.reason,
         )
 
 

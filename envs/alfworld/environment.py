@@ -6,6 +6,7 @@ import json
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from pathlib import Path
@@ -31,7 +32,7 @@ from reflex_bench.envs.sampling import Sampling
 from reflex_bench.harness.errors import EnvironmentFailure, UsageError, unknown
 
 if TYPE_CHECKING:
-    from reflex_bench.envs.alfworld.household import Household
+    from reflex_bench.envs.alfworld.refusals import Vocabulary
 
 Engine = Literal["native", "official"]
 
@@ -116,6 +117,7 @@ class AlfworldEnvironment:
     name = "alfworld"
     max_steps = MAX_STEPS
     feedback = "environment"
+    cluster_name = "room"
 
     def __init__(self, options: Options) -> None:
         from reflex_bench.agents import prompts
@@ -185,32 +187,50 @@ class AlfworldEnvironment:
         """Ends the engine's processes."""
         self._pool.close()
 
-    def _open(self, path: Path) -> tuple[Game, Grammar, Callable[[], None]]:
-        """A fresh game, how it speaks, and what frees it."""
+    def _open(self, path: Path) -> Opened:
+        """A fresh game in the engine of choice, and what an episode needs beside it."""
         from reflex_bench.envs.alfworld.engine import Game as NativeGame
 
-        household, grammar = self._read(path)
-        if household is not None:
-            return NativeGame(household), grammar, lambda: None
+        vocabulary, grammar = self._read(path)
+        if vocabulary is not None and self._options.engine == "native":
+            return Opened(NativeGame(vocabulary.household), grammar, vocabulary)
         remote = self._pool.open(path)
-        return remote, grammar, remote.close
+        return Opened(remote, grammar, vocabulary, remote.close)
 
-    def _read_game(self, path: Path) -> tuple[Household | None, Grammar]:
-        """What there is to know about a game, and how it speaks; None for one that the official engine is to play."""
+    def _read_game(self, path: Path) -> tuple[Vocabulary | None, Grammar]:
+        """What there is to know about a game, and how it speaks; None for one that only the official engine knows."""
         from reflex_bench.envs.alfworld.pddl import UnknownGame
         from reflex_bench.envs.alfworld.reading import read_household
+        from reflex_bench.envs.alfworld.refusals import Vocabulary
 
         try:
             content = json.loads(path.read_bytes())
             grammar = detect(content["grammar"])
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise EnvironmentFailure(f"cannot read the game {path}: {error}") from error
-        if self._options.engine == "native":
-            try:
-                return read_household(content), grammar
-            except UnknownGame as unknown_game:
+        try:
+            return Vocabulary(read_household(content)), grammar
+        except UnknownGame as unknown_game:
+            if self._options.engine == "native":
                 _log.warning("%s: %s; played in the official engine", path.parent.name, unknown_game)
         return None, grammar
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A game at its beginning.
+
+    Attributes:
+        game: in either engine.
+        grammar: how it speaks.
+        vocabulary: its commands and names; None where they could not be read.
+        free: gives the game back to its engine.
+    """
+
+    game: Game
+    grammar: Grammar
+    vocabulary: Vocabulary | None = None
+    free: Callable[[], None] = lambda: None
 
 
 class AlfworldEpisode:
@@ -219,43 +239,40 @@ class AlfworldEpisode:
     Args:
         path: the game file.
         steps: length of its recorded walkthrough, if there is one.
-        open_game: opens a fresh game in the engine of choice, and returns with it how it speaks and what frees it.
+        open_game: opens a fresh game in the engine of choice.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        steps: int | None,
-        open_game: Callable[[Path], tuple[Game, Grammar, Callable[[], None]]],
-    ) -> None:
+    def __init__(self, path: Path, steps: int | None, open_game: Callable[[Path], Opened]) -> None:
         self._path = path
         self._steps = steps
         self._open_game = open_game
-        self._game: Game | None = None
-        self._free: Callable[[], None] = lambda: None
-        self._grammar = Grammar(puts=False)
+        self._opened: Opened | None = None
+        self._closed = False
         self._translated = 0
         self._admissible: tuple[str, ...] = ()
 
     def reset(self) -> str:
         """The first look round and the task, without TextWorld's banner."""
-        if self._game is not None:
+        if self._opened is not None:
             raise EnvironmentFailure("an episode is started once; start another for another trial")
-        self._game, self._grammar, self._free = self._open_game(self._path)
-        answer = self._game.reset()
+        self._opened = self._open_game(self._path)
+        answer = self._opened.game.reset()
         self._admissible = answer.admissible
-        return self._grammar.to_model(answer.observation.removeprefix(BANNER).strip())
+        return self._opened.grammar.to_model(answer.observation.removeprefix(BANNER).strip())
 
     def step(self, command: str) -> StepResult:
         """Executes one command, in either of the two grammars."""
-        if self._game is None:
+        opened = self._opened
+        if opened is None or self._closed:
             raise EnvironmentFailure("the episode is not started, or is closed")
-        words, translated = self._grammar.to_game(command)
-        answer = self._game.step(words)
+        words, translated = opened.grammar.to_game(command)
+        answer = opened.game.step(words)
         self._admissible = answer.admissible
         self._translated += translated
-        observation = self._grammar.to_model(answer.observation.strip())
-        return StepResult(observation, answer.won, done=answer.won, valid=observation != NOTHING_HAPPENS)
+        observation = opened.grammar.to_model(answer.observation.strip())
+        valid = observation != NOTHING_HAPPENS
+        reason = "" if valid or opened.vocabulary is None else opened.vocabulary.why_refused(words)
+        return StepResult(observation, answer.won, done=answer.won, valid=valid, reason=reason)
 
     def admissible(self) -> Sequence[str]:
         """The commands that the game would accept now, in its own grammar."""
@@ -267,5 +284,6 @@ class AlfworldEpisode:
 
     def close(self) -> None:
         """Gives the game back to its engine."""
-        self._game = None
-        self._free()
+        self._closed = True
+        if self._opened is not None:
+            self._opened.free()

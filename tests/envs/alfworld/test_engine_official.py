@@ -8,7 +8,7 @@ import alfworld_transcripts as transcripts
 import pytest
 
 from reflex_bench.envs.alfworld.engine import Game
-from reflex_bench.envs.alfworld.environment import AlfworldEpisode
+from reflex_bench.envs.alfworld.environment import AlfworldEpisode, Opened
 from reflex_bench.envs.alfworld.generator import generate_one
 from reflex_bench.envs.alfworld.grammar import Grammar
 from reflex_bench.envs.alfworld.planner import shortest_plan
@@ -117,9 +117,9 @@ def test_a_recorded_trial_is_replayed_on_the_official_engine(pool, tmp_path):
 
     def officially():
         game = pool.open(path)
-        return AlfworldEpisode(path, None, lambda _: (game, grammar, game.close))
+        return AlfworldEpisode(path, None, lambda _: Opened(game, grammar, free=game.close))
 
-    episode = AlfworldEpisode(path, None, lambda path: (Game.load(path), grammar, lambda: None))
+    episode = AlfworldEpisode(path, None, lambda path: Opened(Game.load(path), grammar))
     opening = episode.reset()
     commands = ["look", "go to bed 99", *shortest_plan(Game.load(path))]
     turns = [(command, episode.step(command).observation) for command in commands]
