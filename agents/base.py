@@ -83,6 +83,7 @@ class Step:
         observation: the answer.
         valid: False where the environment did not accept the action, or there was none.
         reasoning: what the model thought before the reply; never read for an action.
+        reason: why the environment did not accept it (`StepResult.reason`); "" where it did, or does not say.
     """
 
     number: int
@@ -94,6 +95,7 @@ class Step:
     error: str | None = None
     repairs: tuple[str, ...] = ()
     reasoning: str = ""
+    reason: str = ""
 
     @classmethod
     def of(cls, number: int, reply: str, action: Action, result: StepResult, reasoning: str = "") -> Step:
@@ -108,6 +110,7 @@ class Step:
             action.error,
             action.repairs,
             reasoning,
+            result.reason,
         )
 
 

@@ -17,6 +17,14 @@ ParsePolicy = Literal["strict", "repair", "admissible"]
 admissible command that is meant. The last needs an environment and episodes that are `ReadsAdmissible` and
 `OffersAdmissible`."""
 
+UNPARSED, ABSENT, NO_EFFECT = "unparsed", "absent", "no_effect"
+INVALID_REASONS: Mapping[str, str] = {
+    UNPARSED: "of no form that the environment has",
+    ABSENT: "names something that is not there",
+    NO_EFFECT: "known, but without effect now",
+}
+"""Why an environment did not accept a command (`StepResult.reason`); an environment may have others of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -28,6 +36,8 @@ class Task:
         text: the goal or question, one line.
         fingerprint: hexadecimal sha256 of everything that makes the task what it is.
         data: what the environment needs to open it; nobody else reads this.
+        cluster: what it shares with other tasks, e.g. the room; tasks of one cluster are not independent results. None
+            where the environment does not say. It is no part of the fingerprint.
     """
 
     id: str
@@ -35,6 +45,7 @@ class Task:
     text: str
     fingerprint: str
     data: Any = field(default=None, repr=False, compare=False)
+    cluster: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +100,14 @@ class StepResult:
         won: the environment's own verdict; the only source of success.
         done: the environment ended the episode, won or not.
         valid: False where the environment did not accept the command.
+        reason: why it did not (a key of `INVALID_REASONS`); "" where it did, or where the environment does not say.
     """
 
     observation: str
     won: bool = False
     done: bool = False
     valid: bool = True
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +189,9 @@ class Environment(Protocol):
         max_steps: the step cap that a run takes unless told otherwise.
         feedback: what tells the agent of success and failure: `environment`, `oracle`, `none`.
         prompts: its texts.
+
+    An environment may have a further attribute `cluster_name`: what the tasks of one `Task.cluster` share, in the
+    singular (`room`).
     """
 
     name: str

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from reflex_bench.agents.audit import RULES
 from reflex_bench.agents.revising import SCHEMA
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import Run
+from reflex_bench.harness.number_format import percent
 from reflex_bench.harness.render import Cell, Grid, Table
 from reflex_bench.harness.statistics import wilson
-from reflex_bench.harness.tables import percent
 from reflex_bench.harness.trials import checked_lines
 
 if TYPE_CHECKING:
@@ -70,8 +70,8 @@ def reflections_table(run: Run) -> Table:
         ),
     )
     notes = (
-        "Shares are of the arm's reflections, in brackets the 95% Wilson interval. A reflection that fails a rule is "
-        "asked for once more, and kept out if it fails again; what is not remembered was shown to no trial.",
+        "Shares are of the arm's reflections, in brackets the 95% Wilson interval.",
+        *_auditing(run, written),
     )
     return Table(
         "Reflections and their audit",
@@ -79,6 +79,19 @@ def reflections_table(run: Run) -> Table:
         tuple(grid for grid in (main, broken, after) if grid.rows),
         notes,
     )
+
+
+def _auditing(run: Run, arms: Iterable[str]) -> Iterator[str]:
+    """What the audit did to a reflection that failed a rule, which is a setting of the arm."""
+    counted = [arm for arm in arms if run.settings(arm).get("audit") == "count"]
+    enforced = [arm for arm in arms if arm not in counted]
+    if enforced:
+        yield (
+            f"{', '.join(enforced)}: a reflection that fails a rule is asked for once more, and kept out if it fails "
+            "again; what is not remembered was shown to no trial."
+        )
+    if counted:
+        yield f"{', '.join(counted)}: a reflection that fails a rule is counted, and remembered all the same."
 
 
 def _counts(run: Run) -> dict[str, Counter[str]]:
@@ -95,7 +108,10 @@ def _counts(run: Run) -> dict[str, Counter[str]]:
         count = counts[row["arm"]]
         count["reflections"] += 1
         count["asked_again"] += attempts > 1
-        count["kept"] += bool(row.get("reflection_kept"))
+        # The attempt itself is remembered in any case; the reflection on it only if the audit let it pass.
+        with_attempt = row["reflection_kind"] == "last_attempt_and_reflexion"
+        lost = bool(failed) and with_attempt and run.settings(row["arm"]).get("audit") != "count"
+        count["kept"] += bool(row.get("reflection_kept")) and not lost
         count.update(failed)
         count[f"class {row.get('error_class') or 'unknown'}"] += 1
     return {arm: count for arm, count in counts.items() if count["reflections"]}

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from reflex_bench.harness.footnotes import flat, shared_trials
+from reflex_bench.harness.footnotes import flat, reality, shared_trials
 from reflex_bench.harness.frame import Run
-from reflex_bench.harness.unanswered import changed_parameters, never_acted
+from reflex_bench.harness.row_settings import effective_settings
+from reflex_bench.harness.unanswered import never_acted
 
 if TYPE_CHECKING:
-    from reflex_bench.harness.compare import Level
+    from reflex_bench.harness.levels import Level
 
 MODEL_DRIFT_DAYS = 30
 """Two runs of one undated model name further apart than this may have met different models."""
@@ -29,11 +30,10 @@ def differences(run_a: Run, run_b: Run, arm_a: str, arm_b: str) -> Iterator[tupl
 
 
 def _all_settings(run: Run, arm: str) -> dict[str, Any]:
-    settings = {name: value for name, value in flat(run.settings(arm)).items() if name != "settings_hash"}
-    models = run.info.get("models")
-    for role in ("model", "reflector_model", "evaluator_model"):
-        told = changed_parameters(models.get(settings.get(role))) if isinstance(models, dict) else {}
-        settings |= {f"{role}.{name}": how for name, how in told.items()}
+    sent = effective_settings(run, arm)
+    settings = {
+        name: value for name, value in flat(sent).items() if name not in ("settings_hash", "success_rule")
+    }
     settings |= flat(run.environment.get("settings") or {}, "environment.")
     settings |= {"split": run.split.get("name"), "split.fingerprint": run.split.get("fingerprint")}
     return settings | {name: run.info.get(name) for name in ("simulated", "seed", "reflex_version")}
@@ -56,8 +56,8 @@ def warnings(run_a: Run, run_b: Run, arm_a: str, arm_b: str, last: Level, tasks:
     one, two = run_a.settings(arm_a), run_b.settings(arm_b)
     if run_a.simulated != run_b.simulated:
         yield "One of the runs was played by a simulated stand-in, the other by a language model."
-    elif run_a.simulated:
-        yield "SIMULATED: a deterministic stand-in played this; it says nothing about any language model."
+    else:
+        yield from dict.fromkeys((*reality(run_a), *reality(run_b)))
     for run in dict.fromkeys((run_a, run_b)):
         yield from never_acted(run)
     if one.get("feedback") != two.get("feedback"):
@@ -67,6 +67,11 @@ def warnings(run_a: Run, run_b: Run, arm_a: str, arm_b: str, last: Level, tasks:
         )
     if one.get("max_steps") != two.get("max_steps"):
         yield f"Step caps differ: {one.get('max_steps')} against {two.get('max_steps')}."
+    if run_a.independent(arm_a) != run_b.independent(arm_b):
+        yield (
+            "One arm's trials are independent samples, the other's are not: only one attempt (k = 1) means the same "
+            "in both."
+        )
     yield from _model_warnings(run_a, run_b, one, two)
     if run_a.split.get("fingerprint") != run_b.split.get("fingerprint"):
         yield f"Different splits: only the {tasks} tasks whose ids are in both are compared, unchecked."

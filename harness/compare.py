@@ -3,64 +3,26 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
 
 from reflex_bench.harness.cautions import differences, warnings
 from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.footnotes import shared_trials
 from reflex_bench.harness.frame import Run
-from reflex_bench.harness.statistics import Interval, holm, mcnemar_exact, paired_bootstrap
-
-if TYPE_CHECKING:
-    import numpy as np
+from reflex_bench.harness.levels import EqualCost, Level, equal_cost, level_of, results_of
+from reflex_bench.harness.row_settings import changed_parameters
+from reflex_bench.harness.statistics import holm
+from reflex_bench.harness.task_facts import cluster_name, clusters_of
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One arm of one run, and what it took; NaN where unknown."""
+    """One arm of one run."""
 
     run: str
     arm: str
     label: str
-    trials_run: int
-    calls: float
-    tokens: float
-    cost: float
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """Both arms at one k, over the tasks for which both have a result.
-
-    Attributes:
-        k: trials.
-        pairs: tasks compared.
-        excluded: tasks left out, as one of the arms has an error or no record within k.
-        solved_a, solved_b: of the pairs.
-        only_a, only_b: of the pairs, solved by one and not by the other.
-        p: two-sided exact McNemar.
-        interval: 95 % paired bootstrap interval of the difference, by task.
-        clustered: the same with tasks drawn by cluster; None where the split names no clusters.
-        bounds: of the difference over all tasks, whatever the excluded ones would have been.
-    """
-
-    k: int
-    pairs: int
-    excluded: int
-    solved_a: int
-    solved_b: int
-    only_a: int
-    only_b: int
-    p: float
-    interval: Interval
-    clustered: Interval | None
-    bounds: Interval
-
-    @property
-    def difference(self) -> float:
-        """Rate of the second arm minus rate of the first."""
-        return (self.solved_b - self.solved_a) / self.pairs if self.pairs else float("nan")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +34,14 @@ class Pair:
         settings: (name, value of a, value of b) of every setting in which they differ.
         warnings: why the numbers may not mean what they seem to.
         levels: one for each k that both arms reached.
-        only_a, only_b: ids of the tasks that one solved and the other did not, at the last k.
+        only_a, only_b: ids of the tasks that one solved (of samples: solved more often) and the other did not, at the
+            last k.
         adjusted_p: `p` of the last level after Holm's correction over all pairs of the comparison.
         clusters: how many clusters the tasks form; 0 where the split names none.
+        cluster_name: what the tasks of a cluster share.
+        one_experiment: whether the first trials of both arms are the same ones, so that they are equal at k = 1 for
+            no other reason.
+        equal_cost: both arms at the tokens of the cheaper one; None where they took about the same, or it is unknown.
     """
 
     a: Side
@@ -86,6 +53,9 @@ class Pair:
     only_b: tuple[str, ...]
     adjusted_p: float
     clusters: int
+    cluster_name: str
+    one_experiment: bool
+    equal_cost: EqualCost | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,38 +131,48 @@ def _choose(run_a: Run, run_b: Run | None, arms: Sequence[str] | None) -> list[t
 
 
 def _same_settings(run_a: Run, run_b: Run, arm_a: str, arm_b: str) -> bool:
-    one, two = run_a.settings(arm_a).get("settings_hash"), run_b.settings(arm_b).get("settings_hash")
-    return one is not None and one == two
+    one, two = run_a.settings(arm_a), run_b.settings(arm_b)
+    same = one.get("settings_hash") is not None and one.get("settings_hash") == two.get("settings_hash")
+    # What an endpoint left out is asked for in both and holds in one.
+    roles = ("model", "evaluator_model", "step_evaluator_model", "reflector_model")
+    return same and all(
+        changed_parameters(run_a, one.get(role)) == changed_parameters(run_b, two.get(role)) for role in roles
+    )
 
 
 def _pair(run_a: Run, run_b: Run, arm_a: str, arm_b: str) -> Pair:
     places_a, places_b, tasks = _common_tasks(run_a, run_b)
-    solved_a, solved_b = run_a.solved_within(arm_a)[places_a], run_b.solved_within(arm_b)[places_b]
-    unknown_a, unknown_b = run_a.unknown_within(arm_a)[places_a], run_b.unknown_within(arm_b)[places_b]
-    clusters = _clusters(run_a, tasks)
-    levels = tuple(
-        _level(k + 1, solved_a[:, k], solved_b[:, k], unknown_a[:, k], unknown_b[:, k], clusters)
-        for k in range(min(run_a.limit(arm_a), run_b.limit(arm_b)))
+    sampled = (run_a.independent(arm_a), run_b.independent(arm_b))
+    # Of a run of samples and one of trials only the first attempts mean the same.
+    last = min(run_a.limit(arm_a), run_b.limit(arm_b)) if sampled[0] == sampled[1] else 1
+    a, b = (
+        results_of(run_a, arm_a, places_a, last, any(sampled)),
+        results_of(run_b, arm_b, places_b, last, any(sampled)),
     )
-    last = len(levels) - 1
-    known = ~(unknown_a[:, last] | unknown_b[:, last])
-    one_sided = [
-        tuple(
-            task for task, here in zip(tasks, known & mine[:, last] & ~theirs[:, last], strict=True) if here
-        )
-        for mine, theirs in ((solved_a, solved_b), (solved_b, solved_a))
-    ]
+    clusters = clusters_of(run_a, tasks)
+    levels = tuple(level_of(k, a, b, clusters) for k in range(1, last + 1))
+    ahead = a.values[:, last - 1] - b.values[:, last - 1]
     one_run = run_a is run_b
     return Pair(
-        a=_side(run_a, arm_a, arm_a if one_run or arm_a != arm_b else f"A:{arm_a}"),
-        b=_side(run_b, arm_b, arm_b if one_run or arm_a != arm_b else f"B:{arm_b}"),
+        a=Side(run_a.id, arm_a, arm_a if one_run or arm_a != arm_b else f"A:{arm_a}"),
+        b=Side(run_b.id, arm_b, arm_b if one_run or arm_a != arm_b else f"B:{arm_b}"),
         settings=tuple(differences(run_a, run_b, arm_a, arm_b)),
         warnings=tuple(warnings(run_a, run_b, arm_a, arm_b, levels[-1], len(tasks))),
         levels=levels,
-        only_a=one_sided[0],
-        only_b=one_sided[1],
+        # A task without a result compares as neither.
+        only_a=tuple(task for task, more in zip(tasks, ahead > 0, strict=True) if more),
+        only_b=tuple(task for task, more in zip(tasks, ahead < 0, strict=True) if more),
         adjusted_p=levels[-1].p,
         clusters=len(set(clusters)) if clusters else 0,
+        cluster_name=cluster_name(run_a) if clusters else "",
+        one_experiment=one_run
+        and sum(
+            count
+            for (trial, arms), count in shared_trials(run_a).items()
+            if trial == 1 and {arm_a, arm_b} <= set(arms)
+        )
+        == run_a.tasks,
+        equal_cost=equal_cost((a, b), levels[-1]),
     )
 
 
@@ -203,50 +183,3 @@ def _common_tasks(run_a: Run, run_b: Run) -> tuple[list[int], list[int], list[st
     if not common:
         raise UsageError(f"{run_a.id} and {run_b.id} have no task in common")
     return [one for one, _, _ in common], [two for _, two, _ in common], [task for _, _, task in common]
-
-
-def _clusters(run: Run, tasks: Sequence[str]) -> list[str] | None:
-    """The cluster of every task, where the split names them (`split.clusters` in `run.json`)."""
-    labels = run.split.get("clusters")
-    return [str(labels.get(task, task)) for task in tasks] if isinstance(labels, Mapping) else None
-
-
-def _level(
-    k: int,
-    solved_a: np.ndarray[Any, Any],
-    solved_b: np.ndarray[Any, Any],
-    unknown_a: np.ndarray[Any, Any],
-    unknown_b: np.ndarray[Any, Any],
-    clusters: Sequence[str] | None,
-) -> Level:
-    known = ~(unknown_a | unknown_b)
-    a, b = solved_a[known], solved_b[known]
-    differences = b.astype(int) - a.astype(int)
-    labels = (
-        None if clusters is None else [label for label, kept in zip(clusters, known, strict=True) if kept]
-    )
-    only_a, only_b = int((differences < 0).sum()), int((differences > 0).sum())
-    lowest, highest = (
-        solved_b.sum() - (solved_a | unknown_a).sum(),
-        (solved_b | unknown_b).sum() - solved_a.sum(),
-    )
-    return Level(
-        k=k,
-        pairs=len(a),
-        excluded=len(known) - len(a),
-        solved_a=int(a.sum()),
-        solved_b=int(b.sum()),
-        only_a=only_a,
-        only_b=only_b,
-        p=mcnemar_exact(only_a, only_b),
-        interval=paired_bootstrap(differences),
-        clustered=None if labels is None else paired_bootstrap(differences, clusters=labels),
-        bounds=Interval(float(lowest / len(known)), float(highest / len(known))),
-    )
-
-
-def _side(run: Run, arm: str, label: str) -> Side:
-    rows = run.rows(arm)
-    tokens = float((rows["prompt_tokens"] + rows["completion_tokens"]).sum(skipna=False))
-    cost = float(rows["cost"].sum(skipna=False))
-    return Side(run.id, arm, label, len(rows), float(rows["calls"].sum(skipna=False)), tokens, cost)

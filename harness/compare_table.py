@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
-from reflex_bench.harness.compare import Comparison, Level, Pair
+from reflex_bench.harness.compare import Comparison, Pair
+from reflex_bench.harness.levels import Level
+from reflex_bench.harness.number_format import amount, count, dollars, percent
+from reflex_bench.harness.paired import (
+    detectable_difference,
+    detectable_difference_given,
+    mcnemar_power,
+    smallest_significant,
+)
 from reflex_bench.harness.render import Cell, Grid, Table
-from reflex_bench.harness.statistics import Interval, detectable_difference, smallest_significant
-from reflex_bench.harness.tables import amount, dollars, percent
+from reflex_bench.harness.statistics import Interval
+from reflex_bench.harness.task_facts import MIN_CLUSTERS
 
 
 def comparison_tables(comparison: Comparison) -> tuple[Table, ...]:
@@ -16,7 +25,13 @@ def comparison_tables(comparison: Comparison) -> tuple[Table, ...]:
     several = len(comparison.pairs)
     tables = []
     for index, pair in enumerate(comparison.pairs, 1):
-        notes = (*_verdict(pair, several), *_budget(pair), *_sensitivity(pair), *_power(pair))
+        notes = (
+            *_verdict(pair, several),
+            *_budget(pair),
+            *_equal_cost(pair),
+            *_sensitivity(pair),
+            *_power(pair),
+        )
         extra = comparison.skipped if index == several else ()
         tables.append(_table(pair, (*notes, *extra)))
     return tuple(tables)
@@ -27,26 +42,42 @@ def _table(pair: Pair, notes: tuple[str, ...]) -> Table:
 
     a, b = pair.a, pair.b
     runs = f"run {a.run}" if a.run == b.run else f"runs {a.run} (A) and {b.run} (B)"
-    lines = [
-        {
-            "a": f"{a.run}/{a.arm}",
-            "b": f"{b.run}/{b.arm}",
-            "k": level.k,
-            "pairs": level.pairs,
-            "excluded": level.excluded,
-            "rate_a": _share(level.solved_a, level),
-            "rate_b": _share(level.solved_b, level),
-            "difference": level.difference,
-            "low": level.interval.low,
-            "high": level.interval.high,
-            "only_a": level.only_a,
-            "only_b": level.only_b,
-            "mcnemar_p": level.p,
-        }
-        for level in pair.levels
-    ]
+    # What must not be lost when the numbers travel without the text around them.
+    told = {
+        "differs": "; ".join(f"{name}: {one} / {two}" for name, one, two in pair.settings),
+        "cautions": " ".join(pair.warnings),
+    }
+    frame = pd.DataFrame([_line(pair, level) | told for level in pair.levels])
     grids = (_settings_grid(pair), _level_grid(pair), _cost_grid(pair))
-    return Table(f"{a.label} and {b.label} · {runs}", pd.DataFrame(lines), grids, notes, pair.warnings)
+    return Table(f"{a.label} and {b.label} · {runs}", frame, grids, notes, pair.warnings)
+
+
+def _line(pair: Pair, level: Level) -> dict[str, Any]:
+    clustered = level.clustered or Interval(math.nan, math.nan)
+    line: dict[str, Any] = {
+        "a": f"{pair.a.run}/{pair.a.arm}",
+        "b": f"{pair.b.run}/{pair.b.arm}",
+        "k": level.k,
+        "pairs": level.pairs,
+        "excluded": level.excluded,
+        "rate_a": _share(level.solved_a, level),
+        "rate_b": _share(level.solved_b, level),
+        "difference": level.difference,
+        "low": level.interval.low,
+        "high": level.interval.high,
+        "interval": level.method,
+        "clusters": pair.clusters or math.nan,
+        "low_by_cluster": clustered.low,
+        "high_by_cluster": clustered.high,
+        "only_a": level.only_a,
+        "only_b": level.only_b,
+        "p": level.p,
+        "test": level.test,
+    }
+    for side, took in (("a", level.took_a), ("b", level.took_b)):
+        line |= {f"trials_{side}": took.trials, f"calls_{side}": took.calls}
+        line |= {f"tokens_{side}": took.tokens, f"cost_{side}": took.cost}
+    return line
 
 
 def _settings_grid(pair: Pair) -> Grid:
@@ -57,20 +88,21 @@ def _settings_grid(pair: Pair) -> Grid:
 
 def _level_grid(pair: Pair) -> Grid:
     a, b = pair.a.label, pair.b.label
-    header = ["", a, b, "Difference", f"Only {a}", f"Only {b}", "p"]
+    sampled = pair.levels[-1].sampled
+    header = ["", a, b, "Difference", *(f"{'More' if sampled else 'Only'} {name}" for name in (a, b)), "p"]
     rows = [
         [
             Cell(f"pass@{level.k}"),
             Cell(percent(_share(level.solved_a, level))),
             Cell(percent(_share(level.solved_b, level))),
-            Cell(_points(level.difference), _ends(level.interval)),
+            Cell(_points(level.difference), _beside(pair, level)),
             Cell(str(level.only_a)),
             Cell(str(level.only_b)),
             Cell(p_value(level.p)),
         ]
         for level in pair.levels
     ]
-    title = "Tasks solved within k trials, paired"
+    title = "Unbiased pass@k, paired by task" if sampled else "Tasks solved within k trials, paired"
     if any(level.excluded for level in pair.levels):
         header.append("Pairs")
         for row, level in zip(rows, pair.levels, strict=True):
@@ -81,9 +113,10 @@ def _level_grid(pair: Pair) -> Grid:
 
 
 def _cost_grid(pair: Pair) -> Grid:
-    a, b = pair.a, pair.b
+    last = pair.levels[-1]
+    a, b = last.took_a, last.took_b
     measures = (
-        ("Trials run", a.trials_run, b.trials_run, amount),
+        ("Trials run", a.trials, b.trials, amount),
         ("Model calls", a.calls, b.calls, amount),
         ("Tokens", a.tokens, b.tokens, amount),
         ("Cost", a.cost, b.cost, dollars),
@@ -92,7 +125,12 @@ def _cost_grid(pair: Pair) -> Grid:
         (Cell(name), Cell(show(one)), Cell(show(two)), Cell(_ratio(two, one)))
         for name, one, two, show in measures
     )
-    return Grid("What it took", ("", a.label, b.label, "Ratio"), rows)
+    title = f"What it took within {count(last.k, _attempt(pair))}"
+    return Grid(title, ("", pair.a.label, pair.b.label, "Ratio"), rows)
+
+
+def _attempt(pair: Pair) -> str:
+    return "sample" if pair.levels[-1].sampled else "trial"
 
 
 def _verdict(pair: Pair, several: int) -> Iterator[str]:
@@ -102,51 +140,117 @@ def _verdict(pair: Pair, several: int) -> Iterator[str]:
         return
     more = "more" if last.difference > 0 else "fewer" if last.difference < 0 else "neither more nor fewer"
     size = f"{abs(100 * last.difference):.1f} points {more}" if last.difference else more
-    p = f"exact McNemar p = {p_value(last.p)}"
+    p = f"{last.test} p = {p_value(last.p)}"
     if several > 1:
         p += f", {p_value(pair.adjusted_p)} after Holm's correction for {several} comparisons"
     yield (
-        f"Within {last.k} trials {pair.b.label} solves {size} than {pair.a.label} (95% interval "
-        f"{_points(last.interval.low)} to {_points(last.interval.high)}, paired bootstrap; {p})."
+        f"Within {count(last.k, _attempt(pair))} {pair.b.label} solves {size} than {pair.a.label} "
+        f"({_interval_in_words(pair, last)}; {p})."
     )
+    if _is_one_experiment(pair, last):
+        return
+    outside = last.interval.low > 0 or last.interval.high < 0
+    if _has_width(last.interval) and outside != (last.p <= 0.05):
+        apart = "leaves zero out while p is over 5%" if outside else "holds zero while p is under 5%"
+        yield f"The interval {apart}: interval and test are different methods, and these data lie between them."
+
+
+def _is_one_experiment(pair: Pair, level: Level) -> bool:
+    """Whether both arms are the same trials at this level, so that there is nothing to estimate."""
+    return pair.one_experiment and level.k == 1
+
+
+def _interval_in_words(pair: Pair, level: Level) -> str:
+    if _is_one_experiment(pair, level):
+        return "one experiment for both"
+    if not _has_width(level.interval):
+        return "no interval: every task differs alike"
+    return f"95% interval {_points(level.interval.low)} to {_points(level.interval.high)}, {level.method}"
+
+
+def _has_width(interval: Interval) -> bool:
+    return interval.high > interval.low
 
 
 def _budget(pair: Pair) -> Iterator[str]:
-    a, b, last = pair.a, pair.b, pair.levels[-1]
+    last = pair.levels[-1]
+    a, b = last.took_a, last.took_b
+    may = f"Budget: both arms may use {count(last.k, _attempt(pair))} a task"
     if a.tokens and not math.isnan(a.tokens + b.tokens):
         yield (
-            f"Budget: both arms may use {last.k} trials a task; {b.label} used {_ratio(b.tokens, a.tokens)} the tokens "
-            f"and {_ratio(b.calls, a.calls)} the calls of {a.label}."
+            f"{may}; within that {pair.b.label} used {_ratio(b.tokens, a.tokens)} the tokens and "
+            f"{_ratio(b.calls, a.calls)} the calls of {pair.a.label}."
         )
     else:
-        yield f"Budget: both arms may use {last.k} trials a task; their tokens are not known."
+        yield f"{may}; their tokens are not known."
+
+
+def _equal_cost(pair: Pair) -> Iterator[str]:
+    found = pair.equal_cost
+    if found is None:
+        return
+    names = (pair.a.label, pair.b.label)
+    cheaper, dearer = names[found.cheaper], names[1 - found.cheaper]
+    last = pair.levels[-1].k
+    own = f"{cheaper} solves {percent(found.rate_cheaper)} within {count(last, _attempt(pair))}"
+    if found.k:
+        other = f"{dearer} {percent(found.rate_other)} within the {found.k} that it gets for no more"
+    else:
+        other = f"{dearer} takes more in its first alone"
+    yield f"At equal cost, {amount(found.tokens)} tokens: {own}, {other}."
 
 
 def _sensitivity(pair: Pair) -> Iterator[str]:
     last = pair.levels[-1]
-    if last.clustered is not None and last.pairs:
+    if not pair.clusters or not last.pairs:
+        return
+    form = f"The tasks form {count(pair.clusters, 'cluster')} (by {pair.cluster_name})"
+    if last.clustered is not None:
         yield (
-            f"Drawn by the {pair.clusters} clusters that the tasks form instead of task by task, the interval is "
-            f"{_points(last.clustered.low)} to {_points(last.clustered.high)}."
+            f"{form}. Drawn by cluster instead of task by task, the interval is {_points(last.clustered.low)} to "
+            f"{_points(last.clustered.high)} (paired bootstrap)."
         )
+    elif pair.clusters < MIN_CLUSTERS:
+        yield (
+            f"{form}: too few to draw by cluster, as an interval from under {MIN_CLUSTERS} holds the true value far "
+            f"less often than it says. Tasks that share a {pair.cluster_name} are not independent, so the interval by "
+            "task may be too narrow."
+        )
+    else:
+        yield f"{form}; no two tasks differ, so drawing by cluster tells nothing."
 
 
 def _power(pair: Pair) -> Iterator[str]:
     last = pair.levels[-1]
     discordant = last.only_a + last.only_b
-    if not last.pairs:
+    if not last.pairs or last.sampled:
         return
     least = smallest_significant(discordant)
     if least is None:
-        yield f"The arms disagree on {discordant} tasks only; no split of so few is significant at 5%."
+        yield f"The arms disagree on {count(discordant, 'task')} only; no split of so few is significant at 5%."
         return
-    seen = detectable_difference(last.pairs, discordant / last.pairs)
-    text = f"With {last.pairs} pairs, {discordant} of them discordant, a difference under {_size(least / last.pairs)} "
-    text += "points cannot be told from chance at 5%"
-    yield text + (f"; a true one of {_size(seen)} would show in four runs of five." if seen else ".")
+    yield (
+        f"With {count(last.pairs, 'pair')}, {discordant} of them discordant, an observed difference under "
+        f"{_size(least / last.pairs)} points cannot be told from chance at 5%."
+    )
+    yield _found_in_four_of_five(last.pairs, discordant)
 
 
-def _share(solved: int, level: Level) -> float:
+def _found_in_four_of_five(pairs: int, discordant: int) -> str:
+    """The power of the test, over all numbers of discordant pairs that may come and for exactly this one."""
+    share = discordant / pairs
+    whole, given = detectable_difference(pairs, share), detectable_difference_given(pairs, discordant)
+    where = f"Where arms disagree on {percent(share)} of {pairs} tasks"
+    if whole is None:
+        most = percent(mcnemar_power(pairs, share, share))
+        return f"{where}, no true difference is found in four runs of five: one of {_size(share)} points in {most}."
+    text = f"{where}, a true difference of {_size(whole)} points is found in four runs of five"
+    if given is None:
+        return f"{text}, and none where exactly {discordant} disagree (exact power of the exact test)."
+    return f"{text} ({_size(given)} where exactly {discordant} disagree; exact power of the exact test)."
+
+
+def _share(solved: float, level: Level) -> float:
     return solved / level.pairs if level.pairs else math.nan
 
 
@@ -158,8 +262,12 @@ def _size(difference: float) -> str:
     return f"{100 * difference:.1f}"
 
 
+def _beside(pair: Pair, level: Level) -> str:
+    return "one experiment" if _is_one_experiment(pair, level) else _ends(level.interval)
+
+
 def _ends(interval: Interval) -> str:
-    return "" if math.isnan(interval.low) else f"[{_points(interval.low)}, {_points(interval.high)}]"
+    return "" if not _has_width(interval) else f"[{_points(interval.low)}, {_points(interval.high)}]"
 
 
 def _ratio(value: float, base: float) -> str:

@@ -9,30 +9,43 @@ from typing import Any
 from reflex_bench.harness.contamination import overlapping_tasks
 from reflex_bench.harness.frame import Run, accounting
 from reflex_bench.harness.measures import without_overlap
+from reflex_bench.harness.number_format import count
+from reflex_bench.harness.row_settings import (
+    change_in_words,
+    changed_parameters,
+    effective_settings,
+    rule_in_words,
+    success_rule,
+)
+from reflex_bench.harness.samples import METHOD, estimates, is_sampled
 from reflex_bench.harness.statistics import error_bounds
-from reflex_bench.harness.unanswered import changed, never_acted
+from reflex_bench.harness.task_facts import MIN_CLUSTERS, cluster_name, clusters_of
+from reflex_bench.harness.unanswered import never_acted
 
 SIMULATED = (
     "SIMULATED: a deterministic stand-in played this, not a language model; the numbers say nothing about "
     "any model."
 )
+_ROLES = ("evaluator", "step_evaluator", "reflector")
+_RETRY = ("retry", "retries", "trial")
 
 
 def notes(run: Run) -> tuple[str, ...]:
     """The notes of a run, most important first."""
     return (
         *never_acted(run),
-        *_reality(run),
+        *reality(run),
         *_status(run),
         *_errors(run),
+        *_changed(run),
         *_shared(run),
         *_repeats(run),
-        *changed(run),
         *_feedback(run),
         *_contamination(run),
         *_untidy(run),
         *_definitions(run),
         *_engines(run),
+        *_clusters(run),
         *_origin(run),
     )
 
@@ -72,9 +85,39 @@ def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return found
 
 
-def _reality(run: Run) -> Iterable[str]:
-    if run.simulated:
+def reality(run: Run) -> Iterable[str]:
+    """Yield that a stand-in took part, and in which place, where one did."""
+    if not run.simulated:
+        return
+    models = run.info.get("models")
+    described = models if isinstance(models, Mapping) else {}
+    stand_ins = {
+        name
+        for name, each in described.items()
+        if isinstance(each, Mapping) and each.get("simulated") is True
+    }
+    roles = {
+        role for arm in run.arms for role in _ROLES if run.settings(arm).get(f"{role}_model") in stand_ins
+    }
+    actors = {run.settings(arm).get("model") for arm in run.arms}
+    if roles and not any(actor in stand_ins or str(actor).startswith("replay:") for actor in actors):
+        yield (
+            f"SIMULATED: a deterministic stand-in, not a language model, was {_and(sorted(roles))}; the numbers say "
+            f"nothing about {_and(sorted(map(str, actors)))} with a model in that place."
+        )
+    else:
         yield SIMULATED
+
+
+def _changed(run: Run) -> Iterable[str]:
+    """What an endpoint did not take: the row's values are then not the ones that were asked for."""
+    roles = ("model", *(f"{role}_model" for role in _ROLES))
+    for model in sorted({str(run.settings(arm).get(role)) for arm in run.arms for role in roles}):
+        changed = changed_parameters(run, model)
+        if changed:
+            told = ", ".join(change_in_words(name, became) for name, became in changed.items())
+            own = " Its own default holds for what is left out." if "left out" in changed.values() else ""
+            yield f"The endpoint of {model} refused parameters: {told}.{own}"
 
 
 def _status(run: Run) -> Iterable[str]:
@@ -82,20 +125,35 @@ def _status(run: Run) -> Iterable[str]:
     if run.status != "complete":
         yield f"The run is {run.status}: up to {missing} trials are owed; `reflex resume {run.id}` goes on."
     elif missing:
-        yield f"{_count(missing, 'trial')} of a complete run not recorded: unknown, not failed."
+        yield f"{count(missing, 'trial')} of a complete run not recorded: unknown, not failed."
 
 
 def _errors(run: Run) -> Iterable[str]:
     for arm in run.arms:
-        unknown = int(run.unknown_within(arm)[:, -1].sum())
         errors = int((run.rows(arm)["outcome"] == "error").sum())
+        if is_sampled(run):
+            yield from _missing_samples(run, arm, errors)
+            continue
+        unknown = int(run.unknown_within(arm)[:, -1].sum())
         if unknown or errors:
             low, high = error_bounds(int(run.solved_within(arm)[:, -1].sum()), unknown, run.tasks)
             yield (
-                f"{arm}: {_count(errors, 'trial')} ended in an error; {_count(unknown, 'task')} of "
+                f"{arm}: {count(errors, 'trial')} ended in an error; {count(unknown, 'task')} of "
                 f"{run.tasks} without a result. pass@{run.limit(arm)} is {100 * low:.1f}% if all of "
                 f"them fail and {100 * high:.1f}% if all succeed."
             )
+
+
+def _missing_samples(run: Run, arm: str, errors: int) -> Iterable[str]:
+    every = [(each.k, each.any_of.unknown) for each in estimates(run, arm)]
+    if every[-1][1] or errors:
+        whole = max((k for k, unknown in every if not unknown), default=0)
+        yield (
+            f"{arm}: {count(errors, 'sample')} ended in an error; {count(every[-1][1], 'task')} of {run.tasks} "
+            f"without all {run.limit(arm)} samples. Every task allows "
+            + (f"k up to {whole}" if whole else "no k")
+            + "; beyond it a task with too few samples is unknown."
+        )
 
 
 def _shared(run: Run) -> Iterable[str]:
@@ -107,15 +165,17 @@ def _shared(run: Run) -> Iterable[str]:
 
 
 def _repeats(run: Run) -> Iterable[str]:
+    retry, others, first = ("further sample", "further samples", "sample") if is_sampled(run) else _RETRY
+    useless = "they are one sample" if is_sampled(run) else "retrying could not help it"
     for arm in run.arms:
         same, retries = repeated_retries(run, arm)
         if same and same == retries:
             yield (
-                f"Every retry of {arm} repeated its first trial exactly (temperature "
-                f"{run.settings(arm).get('temperature')}): retrying could not help it."
+                f"Every {retry} of {arm} repeated its first {first} exactly (temperature "
+                f"{effective_settings(run, arm).get('temperature')}): {useless}."
             )
         elif same:
-            yield f"{same} of {retries} retries of {arm} repeated an earlier trial of their task exactly."
+            yield f"{same} of {retries} {others} of {arm} repeated an earlier {first} of their task exactly."
 
 
 def _feedback(run: Run) -> Iterable[str]:
@@ -127,12 +187,16 @@ def _feedback(run: Run) -> Iterable[str]:
     oracles = [arm for arm, kind in kinds.items() if kind == "oracle"]
     if oracles:
         yield (
-            f"Feedback of {_and(oracles)} is the gold answer (oracle): it decides when to stop, so pass@k "
-            "beyond the first trial is accuracy with a perfect verifier."
+            f"Feedback of {_and(oracles)} is the gold answer (oracle)"
+            + (
+                "."
+                if is_sampled(run) or max(map(run.limit, oracles)) == 1
+                else ": it decides when to stop, so pass@k beyond the first trial is accuracy with a perfect verifier."
+            )
         )
     wrongly = accounting(run).groupby("arm")["wrongly passed"].max()
     for arm, tasks in wrongly[wrongly > 0].items():
-        yield f"{arm}: its evaluator took {_count(int(tasks), 'failed task')} for solved and stopped there."
+        yield f"{arm}: its evaluator took {count(int(tasks), 'failed task')} for solved and stopped there."
 
 
 def _contamination(run: Run) -> Iterable[str]:
@@ -149,9 +213,10 @@ def _contamination(run: Run) -> Iterable[str]:
     arms = [arm for arm, found in shown.items() if found]
     whose = "the prompts" if len(arms) == len(run.arms) else f"the prompts of {_and(arms)}"
     more = f" and {len(tasks) - 3} more" if len(tasks) > 3 else ""
+    within = "by one sample" if is_sampled(run) else "within the last trial"
     yield (
-        f"Worked examples in {whose} show {_count(len(tasks), 'task')} of the split ({', '.join(tasks[:3])}{more}); "
-        f"solved within the last trial with and without them: {', '.join(scores)}."
+        f"Worked examples in {whose} show {count(len(tasks), 'task')} of the split ({', '.join(tasks[:3])}{more}); "
+        f"solved {within} with and without them: {', '.join(scores)}."
     )
 
 
@@ -166,12 +231,48 @@ def _untidy(run: Run) -> Iterable[str]:
 
 
 def _definitions(run: Run) -> Iterable[str]:
+    if is_sampled(run):
+        yield (
+            "pass@k: that at least one of k samples solves the task; pass^k: that all of k do. Unbiased, over all "
+            f"samples of a task (Chen et al., 2021), then averaged over the tasks; in brackets {METHOD}."
+        )
+    else:
+        yield (
+            "pass@k: tasks solved within the first k trials, of all tasks; in brackets the 95% Wilson interval"
+            + (
+                ", widened by what is unknown."
+                if any(run.unknown_within(arm).any() for arm in run.arms)
+                else "."
+            )
+        )
+    rule = success_rule(run)
+    if rule:
+        yield f"A task is solved when {rule_in_words(rule)}."
+    scores = [name.upper() for name in ("em", "f1") if f"result.{name}" in run.trials]
+    if scores:
+        of = "are over all samples" if is_sampled(run) else "are of the last trial each task had"
+        yield f"{_and(scores)} {of if len(scores) > 1 else of.replace('are', 'is', 1)}."
+    rescored = run.info.get("rescored_from")
+    if rescored:
+        yield (
+            f"Scored again from run {rescored}, without playing: what its agents were told, and when they stopped, "
+            "followed that run's rule."
+        )
+
+
+def _clusters(run: Run) -> Iterable[str]:
+    labels = clusters_of(run, run.task_ids)
+    if labels is None:
+        return
+    number, name = len(set(labels)), cluster_name(run)
+    if number == run.tasks:
+        yield f"The {run.tasks} tasks are in as many clusters (by {name}): none shares it with another."
+        return
+    few = f"; {count(number, 'cluster')} {'are' if number > 1 else 'is'} too few to allow for that"
     yield (
-        "pass@k: tasks solved within the first k trials, of all tasks; in brackets the 95% Wilson interval"
-        + (", widened by what is unknown." if any(run.unknown_within(arm).any() for arm in run.arms) else ".")
+        f"The {run.tasks} tasks are in {count(number, 'cluster')} (by {name}). Tasks that share a {name} are not "
+        "independent, and intervals by task may be too narrow" + (few if number < MIN_CLUSTERS else "") + "."
     )
-    if "result.f1" in run.trials:
-        yield "A task is solved when its answer matches exactly (EM); F1 is of the last trial each task had."
 
 
 def _engines(run: Run) -> Iterable[str]:
@@ -182,12 +283,12 @@ def _engines(run: Run) -> Iterable[str]:
     native = int((engines == "native").sum())
     if not len(engines):
         return
-    line = f"Played by the native engine: {native} of {_count(len(engines), 'trial')}"
+    line = f"Played by the native engine: {native} of {count(len(engines), 'trial')}"
     if native < len(engines):
         line += f"; by the official one: {len(engines) - native}"
     if "result.refused" in run.trials:
         reasons = Counter(map(str, run.trials["result.refused"].dropna()))
-        kinds = [f"{reason} ({_count(count, 'trial')})" for reason, count in sorted(reasons.items())]
+        kinds = [f"{reason} ({count(number, 'trial')})" for reason, number in sorted(reasons.items())]
         more = f", and {len(kinds) - 2} more reasons" if len(kinds) > 2 else ""
         line += f", as the native one does not know {'; '.join(kinds[:2])}{more}" if kinds else ""
     yield f"{line}."
@@ -208,10 +309,6 @@ def _origin(run: Run) -> Iterable[str]:
 def _short(value: object) -> str:
     text = str(value)
     return text[:8] if len(text) >= 32 and all(mark in "0123456789abcdef" for mark in text) else text
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _and(names: Iterable[str]) -> str:

@@ -35,8 +35,7 @@ class Run:
         info: `run.json` as it stands.
         arms: the settings of every arm, in the order of `run.json`.
         trials: one row per (arm, task, trial), with the keys of `trials.jsonl` as columns. Unknown numbers
-            are NaN; what an environment measured is in `result.<name>`, how often a repair was made in
-            `repair.<name>`.
+            are NaN; for the columns that it adds see `reflex_bench.harness.trials.read_trials`.
         tasks: how many tasks the split has, attempted or not.
         task_ids: known ids, sorted; fewer than `tasks` where `run.json` lists none and some were never
             attempted.
@@ -114,7 +113,8 @@ class Run:
         rows = self.rows(arm)
         position = {task: index for index, task in enumerate(self.task_ids)}
         tasks, trials = rows["task"].map(position).to_numpy(dtype=np.intp), rows["trial"].to_numpy()
-        passed = rows["passed"].to_numpy()
+        # Samples go on whatever became of the others.
+        passed = rows["passed"].to_numpy() & (not self.independent(arm))
         ended = np.full(self.tasks, self.limit(arm))
         np.minimum.at(ended, tasks[passed], trials[passed])
         columns = np.arange(1, self.limit(arm) + 1)

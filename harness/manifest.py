@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import reflex_bench.harness
+from reflex_bench.envs.base import Task
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.plan import Plan
 from reflex_bench.harness.roles import RoleConfig
@@ -59,6 +60,7 @@ def describe(plan: Plan, run_id: str, command: Sequence[str]) -> dict[str, Any]:
             "tasks": len(plan.split.tasks),
             "task_ids": [task.id for task in plan.split.tasks],
             "notes": list(plan.split.notes),
+            **of_tasks(plan.split.tasks, getattr(plan.environment, "cluster_name", "")),
         },
         "trials": plan.trials,
         "seed": plan.config.seed,
@@ -69,13 +71,25 @@ def describe(plan: Plan, run_id: str, command: Sequence[str]) -> dict[str, Any]:
     }
 
 
+def of_tasks(tasks: Iterable[Task], cluster_name: str) -> dict[str, Any]:
+    """Return what tables must know of tasks beside their ids: type and cluster, so that they need no environment.
+
+    Args:
+        tasks: of the split.
+        cluster_name: what the tasks of a cluster share, e.g. `room`.
+    """
+    clusters = {task.id: task.cluster for task in tasks if task.cluster is not None}
+    made: dict[str, Any] = {"types": {task.id: task.type for task in tasks}}
+    return made | ({"cluster_name": cluster_name or "cluster", "clusters": clusters} if clusters else {})
+
+
 def learned(
     plan: Plan, manifest: Mapping[str, Any], ended: Ended, engines: Mapping[str, int]
 ) -> dict[str, Any]:
     """What is only known at the end of a run, on top of what an earlier process knew.
 
-    That a server refused a parameter; which tasks stand in the prompts' examples; which tasks open alike (the same room
-    and goal), named only where some do; by which engine the trials were played, where an environment has several.
+    That a server refused a parameter; which tasks stand in the prompts' examples; by which engine the trials were
+    played, where an environment has several.
 
     Args:
         plan: what was run.
@@ -85,17 +99,25 @@ def learned(
     """
     known = list(manifest.get("contamination", ()))
     shown = [each for each in map(asdict, ended.overlaps) if each not in known]
-    clusters = {**manifest["split"].get("clusters", {}), **ended.clusters}
-    alike = len(set(clusters.values())) < len(clusters)
+    then = manifest.get("models") or {}
     return {
-        "models": {name: dict(model.settings()) for name, model in plan.models.items()},
+        "models": {
+            name: _with_changes(dict(model.settings()), then.get(name)) for name, model in plan.models.items()
+        },
         "contamination": known + shown,
-        "split": {**manifest["split"], **({"clusters": clusters} if alike else {})},
         "environment": {
             **manifest["environment"],
             **({"engines": dict(sorted(engines.items()))} if engines else {}),
         },
     }
+
+
+def _with_changes(settings: dict[str, Any], earlier: Mapping[str, Any] | None) -> dict[str, Any]:
+    """A model's settings, with the parameters that its endpoint had refused before: most replies may be of then."""
+    before = (earlier or {}).get("changed_parameters") or {}
+    if not before:
+        return settings
+    return settings | {"changed_parameters": {**before, **(settings.get("changed_parameters") or {})}}
 
 
 def config_of(manifest: Mapping[str, Any]) -> dict[str, Any]:

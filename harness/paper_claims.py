@@ -27,6 +27,7 @@ class Claim:
         run: the run whose log speaks of it.
         measured: the same number from the log.
         shown: how the log's value is written; `{}` stands for it.
+        same_files: the ends of the names of two result files; where they are one and the same, the logs say nothing.
     """
 
     says: str
@@ -34,6 +35,7 @@ class Claim:
     run: str
     measured: Callable[[Run], float]
     shown: str = "{:g}"
+    same_files: tuple[str, str] | None = None
 
 
 def _solved(run: Run, arm: str, trial: int) -> int:
@@ -57,6 +59,7 @@ CLAIMS = (
         ALFWORLD,
         lambda run: _solved(run, "base", 7) - _solved(run, "base", 6),
         "{:g} more",
+        ("base_run_logs/env_results_trial_5.json", "base_run_logs/env_results_trial_6.json"),
     ),
     Claim(
         "ALFWorld: 22 points above the baseline",
@@ -133,13 +136,30 @@ def claims_table(runs: Iterable[Run]) -> Table:
     for claim in CLAIMS:
         value = _value(claim, found)
         equal = None if value is None else round(value) == claim.value
-        lines.append({"statement": claim.says, "paper": claim.value, "logs": value, "equal": equal})
+        empty = equal is not None and _one_file(claim, found[claim.run])
+        lines.append(
+            {"statement": claim.says, "paper": claim.value, "logs": value, "equal": equal, "empty": empty}
+        )
         verdict = "cannot be told" if equal is None else "equal" if equal else "not equal"
+        verdict += ", but empty: both trials are one file, byte for byte" if empty else ""
         shown = "–" if value is None else claim.shown.format(value)
         rows.append((Cell(claim.says), Cell(shown), Cell(verdict, strong=equal is False)))
     title = "Statements of the Reflexion paper (arXiv:2303.11366v4) and the published logs"
     notes = ("The logs cannot be the runs of table 5, and hold none with gpt-3.5-turbo or gpt-4.",)
     return Table(title, pd.DataFrame(lines), (Grid("", ("Statement", "Logs", ""), tuple(rows)),), notes)
+
+
+def _one_file(claim: Claim, run: Run) -> bool:
+    """Whether the two trials that a statement is about were published as the same bytes."""
+    source = run.info.get("source")
+    hashes = source.get("files") if isinstance(source, Mapping) else None
+    if claim.same_files is None or not isinstance(hashes, Mapping):
+        return False
+    found = [
+        {str(digest) for name, digest in hashes.items() if str(name).endswith(end)}
+        for end in claim.same_files
+    ]
+    return bool(found[0]) and found[0] == found[1]
 
 
 def _value(claim: Claim, runs: Mapping[str, Run]) -> float | None:

@@ -39,8 +39,8 @@ class ReferenceRow(BaseModel):
 
     source: str
     """The paper or report."""
-    published: str
-    """Year and month."""
+    published: Annotated[str, Field(pattern=r"^20\d\d(-\d\d)?$")]
+    """Year, and month where it is known."""
     table: str
     """Where it stands there."""
     label: str
@@ -66,6 +66,8 @@ class ReferenceRow(BaseModel):
     max_steps: Count | None
     feedback: Literal["environment", "oracle", "heuristic", "model", "none"]
     """What tells the agent between trials that it failed; `none` where there is one trial."""
+    read: Annotated[str, Field(min_length=4)]
+    """What was read: the page, file or image, with its commit or version where it has one."""
     selection: str | None = None
     """On the evaluated tasks, e.g. `best of 6 prompts`."""
     pages: str | None = None

@@ -10,6 +10,7 @@ from reflex_bench.harness.frame import Run
 from reflex_bench.harness.imports import NOT_RECORDED
 from reflex_bench.harness.reference import Metric, ReferenceRow, reference_rows
 from reflex_bench.harness.render import Cell, Grid, Table
+from reflex_bench.harness.row_settings import success_rule
 
 MARKS: Mapping[str, str] = {
     "m": "another model, or none named",
@@ -18,6 +19,7 @@ MARKS: Mapping[str, str] = {
     "c": "another step cap, or none stated",
     "f": "other feedback between trials",
     "p": "other pages to read",
+    "r": "another success rule, or none stated",
     "s": "the best of several on the evaluated tasks",
     "a": "the total does not follow from the cells, and is printed as published",
 }
@@ -83,6 +85,8 @@ def _marks(row: ReferenceRow, run: Run, arm: str) -> tuple[str, ...]:
         "f": row.trials != 1 and row.feedback != settings.get("feedback"),
         "p": row.environment == "hotpotqa"
         and row.pages != (run.environment.get("settings") or {}).get("corpus"),
+        # Published answers were scored by exact match.
+        "r": row.environment == "hotpotqa" and success_rule(run) != "em",
         "s": row.selection is not None,
         "a": not row.reconciles,
     }
@@ -129,7 +133,7 @@ def _origin(number: int, rows: Sequence[ReferenceRow]) -> str:
         f"step cap {_each(row.max_steps for row in rows)}",
         f"feedback {_each(row.feedback for row in rows)}",
         *([f"pages {_each(row.pages for row in rows)}"] if first.pages else []),
-        _each(row.certainty for row in rows),
+        f"read in {_each(row.read for row in rows)} ({_each(row.certainty for row in rows)})",
     ]
     gone = {row.model: row.availability for row in rows if row.availability}
     facts += [f"{model} {what}" for model, what in gone.items()]

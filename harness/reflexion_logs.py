@@ -207,7 +207,11 @@ def _import_hotpotqa(directory: Path, results: Path, questions: Path | None) -> 
                 )
                 for arm, log in logs.items()
             },
-            environment={"name": "hotpotqa", "feedback": "oracle", "settings": {"corpus": corpus}},
+            environment={
+                "name": "hotpotqa",
+                "feedback": "oracle",
+                "settings": {"corpus": corpus, "success": "em"},
+            },
             split=known.split(),
             source=_source(directory, files),
             contamination=known.overlaps(arm for arm in logs if STRATEGIES[arm]["reflector"] == "reflexion"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -41,10 +41,12 @@ def rescore(run: Path, success: str) -> Path:
     index: list[dict[str, Any]] = []
     seconds = {_key(row): row.get("seconds") for row in checked_lines(run / "trials.jsonl")}
     by_trial = sorted((run / "trajectories").glob("*.jsonl"), key=_trial_of)
+    # A sample is taken whatever became of the others.
+    independent = {arm for arm, settings in manifest["arms"].items() if settings.get("independent")}
     ended: set[tuple[str, str]] = set()
     try:
         for path in by_trial:
-            rows = list(_rescored(path, rule, ended))
+            rows = list(_rescored(path, rule, ended, independent))
             if rows:
                 write_lines(target / "trajectories" / path.name, rows)
             index += [{**brief(row), "seconds": seconds.get(_key(row))} for row in rows]
@@ -66,7 +68,9 @@ def _trial_of(path: Path) -> int:
     return int(number[1]) if number else 0
 
 
-def _rescored(path: Path, rule: Any, ended: set[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+def _rescored(
+    path: Path, rule: Any, ended: set[tuple[str, str]], independent: Collection[str]
+) -> Iterator[dict[str, Any]]:
     for row in recorded(path):
         chain = (row["arm"], row["task"])
         if chain in ended:
@@ -78,7 +82,7 @@ def _rescored(path: Path, rule: Any, ended: set[tuple[str, str]]) -> Iterator[di
             won = answer is not None and rule.holds(answer, gold)
             if won:
                 row["outcome"] = "success"
-                ended.add(chain)
+                ended |= {chain} if row["arm"] not in independent else set()
             elif row["outcome"] == "success":
                 row["outcome"] = "failure"
             row["success"] = row["passed"] = won

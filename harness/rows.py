@@ -131,6 +131,7 @@ def trial_row(where: Where, trial: Trial, spent: Mapping[str, Spent]) -> dict[st
     """
     played, verdict = trial.trajectory, trial.verdict
     repairs = Counter(name for step in played.steps for name in step.repairs)
+    refused = [step for step in played.steps if step.action is not None and not step.valid]
     reflecting = spent.get("reflector", Spent())
     return {
         **where.keys(),
@@ -140,7 +141,8 @@ def trial_row(where: Where, trial: Trial, spent: Mapping[str, Spent]) -> dict[st
         "evaluator": verdict.by,
         "steps": len(played.steps),
         "thoughts": sum(bool(step.thought) for step in played.steps),
-        "invalid_actions": sum(step.action is not None and not step.valid for step in played.steps),
+        "invalid_actions": len(refused),
+        "invalid_kinds": dict(sorted(Counter(step.reason for step in refused if step.reason).items())),
         "unparsed": sum(step.error is not None for step in played.steps),
         "repairs": sum(repairs.values()),
         "repair_kinds": dict(sorted(repairs.items())),

@@ -7,7 +7,7 @@ import queue
 import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ from reflex_bench.harness.budget import Budget
 from reflex_bench.harness.chain import Chain, Shared
 from reflex_bench.harness.contamination import Overlap, overlaps
 from reflex_bench.harness.errors import RunStopped
-from reflex_bench.harness.plan import Arm, Plan, fingerprint
+from reflex_bench.harness.plan import Arm, Plan
 from reflex_bench.harness.remembering import begin, leave
 from reflex_bench.harness.store import Store
 from reflex_bench.harness.turns import Turns, waiting
@@ -51,14 +51,12 @@ class Ended:
         reason: one line, for a run that did not complete.
         errors: trials of this process that ended in errors.
         overlaps: tasks that were attempted in this process and stand in the prompts' examples.
-        clusters: by task attempted in this process, what names its opening: tasks that open alike are not independent.
     """
 
     status: str
     reason: str
     errors: int
     overlaps: tuple[Overlap, ...]
-    clusters: Mapping[str, str]
 
 
 class Runner:
@@ -87,7 +85,6 @@ class Runner:
         self._errors = self._errors_in_a_row = 0
         self._tasks = {task.id: task for task in plan.split.tasks}
         self._overlaps: dict[Overlap, None] = {}
-        self._clusters: dict[str, str] = {}
         workers = max_workers(plan)
         self._permits = threading.Semaphore(workers)
         self._turns = Turns() if workers > 1 and all(map(_is_ours, _parts(plan))) else None
@@ -123,7 +120,7 @@ class Runner:
         except RunStopped as stop:
             self._reason = self._reason or str(stop)
         status = "interrupted" if interrupted else "stopped" if self._reason else "complete"
-        return Ended(status, self._reason, self._errors, tuple(self._overlaps), self._clusters)
+        return Ended(status, self._reason, self._errors, tuple(self._overlaps))
 
     def _what_is_owed(self) -> Iterator[tuple[Arm, Task]]:
         """Task by task, not arm by arm: what arms share is soon let go; runs cut short have the same tasks in each."""
@@ -247,7 +244,6 @@ class Runner:
         if row["outcome"] != "error":
             self._errors_in_a_row = 0
             if row["trial"] == 1:
-                self._clusters[row["task"]] = fingerprint(row["opening"])
                 opened = (self._tasks[row["task"]], row["opening"])
                 self._overlaps |= dict.fromkeys(overlaps(self._plan.environment.prompts, [opened]))
             return

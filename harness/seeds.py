@@ -7,14 +7,16 @@ from collections.abc import Sequence
 
 from reflex_bench.harness.frame import Run
 from reflex_bench.harness.measures import pass_at_k
+from reflex_bench.harness.number_format import percent
 from reflex_bench.harness.render import Cell, Grid, Table
-from reflex_bench.harness.tables import percent
+from reflex_bench.harness.samples import is_sampled
 
 
 def seeds_table(runs: Sequence[Run]) -> Table:
     """pass@k of every arm over runs that differ in nothing but their seed: mean, standard deviation, smallest, largest.
 
-    The standard deviation is that of a sample (n - 1). It is the noise of sampling alone: the tasks are the same.
+    The standard deviation is that of a sample (n - 1). Where the runs have the same tasks it is the noise of sampling
+    alone; a seed may also draw other tasks, and the note says which it was.
 
     Args:
         runs: two or more.
@@ -47,6 +49,14 @@ def seeds_table(runs: Sequence[Run]) -> Table:
         for line in lines
     )
     seeds = ", ".join(str(run.info.get("seed")) for run in runs)
-    title = f"{len(runs)} seeds ({seeds}) · {runs[0].split.get('name', '')} · {runs[0].tasks} tasks"
-    meaning = "Mean ± standard deviation over the seeds. The tasks are the same: this is the noise of sampling alone."
+    names = ", ".join(dict.fromkeys(str(run.split.get("name", "")) for run in runs))
+    title = f"{len(runs)} seeds ({seeds}) · {names} · {runs[0].tasks} tasks"
+    same = len({str(run.split.get("fingerprint")) for run in runs}) == 1
+    meaning = "Mean ± standard deviation over the seeds. " + (
+        "The tasks are the same: this is the noise of sampling alone."
+        if same
+        else "Each seed has tasks of its own: this is the noise of sampling and of the tasks together."
+    )
+    if is_sampled(runs[0]):
+        meaning += " pass@k is the unbiased estimate from independent samples."
     return Table(title, frame, (Grid("", ("Arm", "k", "pass@k", "from to"), rows),), (meaning,))

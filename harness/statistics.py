@@ -1,4 +1,7 @@
-"""The statistics behind the tables. Every formula names its source; nothing here knows what a run is."""
+"""The statistics behind the tables. Every formula names its source; nothing here knows what a run is.
+
+What pairs of results need is in `paired`.
+"""
 
 from __future__ import annotations
 
@@ -36,15 +39,52 @@ def wilson(successes: int, n: int, level: float = 0.95) -> Interval:
         raise ValueError(f"{successes} successes of {n}")
     if n == 0:
         return Interval(0.0, 1.0)
-    z = _two_sided_z(level)
-    rate = successes / n
+    return _score_interval(successes / n, n, level)
+
+
+def _score_interval(rate: float, n: float, level: float) -> Interval:
+    z = two_sided_z(level)
     centre = (rate + z * z / (2 * n)) / (1 + z * z / n)
     half = z / (1 + z * z / n) * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
     # At the ends the interval touches 0 and 1 exactly; rounding must not push it off.
     return Interval(
-        0.0 if successes == 0 else max(0.0, centre - half),
-        1.0 if successes == n else min(1.0, centre + half),
+        0.0 if rate == 0 else max(0.0, centre - half),
+        1.0 if rate == 1 else min(1.0, centre + half),
     )
+
+
+def wilson_of_means(values: Sequence[float], independent: float, level: float = 0.95) -> Interval:
+    """Return Wilson's interval for a mean over tasks of numbers between 0 and 1, such as proportions.
+
+    Args:
+        values: one number a task.
+        independent: results that a task stands for at most: 1 for one trial, n/k for pass@k of n independent samples.
+        level: confidence, between 0 and 1.
+
+    The number of tasks in Wilson's formula is replaced by the effective sample size m·(1 - m)/v, where m is the mean
+    and v the variance of the mean as the tasks show it. It lies between the number of tasks, which is all that can be
+    counted on where all tasks agree, and `independent` times that number; and a few tasks tell little of their
+    variance, so it is reduced by (z/t)², t with one degree of freedom less than tasks.
+
+    Source: Korn and Graubard (1998), Survey Methodology 24:193-201, for the effective sample size and (z/t)²; Wilson's
+    interval with it: Franco, Little, Louis and Slud (2019), J. Survey Statistics and Methodology 7:334-364.
+    """
+    import numpy as np
+    from scipy.special import stdtrit
+
+    numbers = np.asarray(values, dtype=float)
+    tasks = numbers.size
+    if not tasks:
+        return Interval(0.0, 1.0)
+    mean, effective = float(numbers.mean()), float(tasks)
+    if tasks > 1:
+        variance = float(numbers.var(ddof=1)) / tasks
+        most = tasks * max(1.0, independent)
+        if 0 < mean < 1:
+            effective = min(most, mean * (1 - mean) / variance) if variance else most
+        reduced = effective * (two_sided_z(level) / float(stdtrit(tasks - 1, (1 + level) / 2))) ** 2
+        effective = max(float(tasks), reduced)
+    return _score_interval(mean, effective, level)
 
 
 def error_bounds(solved: int, unknown: int, n: int) -> Interval:
@@ -56,25 +96,6 @@ def error_bounds(solved: int, unknown: int, n: int) -> Interval:
     if solved < 0 or unknown < 0 or solved + unknown > n:
         raise ValueError(f"{solved} solved and {unknown} unknown of {n}")
     return Interval(solved / n, (solved + unknown) / n) if n else Interval(0.0, 1.0)
-
-
-def mcnemar_exact(only_a: int, only_b: int) -> float:
-    """Two-sided exact McNemar test of paired successes.
-
-    Args:
-        only_a: pairs in which only the first succeeded.
-        only_b: pairs in which only the second did.
-
-    Under the null hypothesis each discordant pair is a fair coin: p = min(1, 2·P(X ≤ min(a, b))), X ~
-    Bin(a+b, ½). Source: McNemar (1947), Psychometrika 12:153-157, in its exact binomial form.
-    """
-    if min(only_a, only_b) < 0:
-        raise ValueError(f"discordant counts {only_a} and {only_b}")
-    if only_a + only_b == 0:
-        return 1.0
-    from scipy.special import bdtr
-
-    return min(1.0, 2.0 * float(bdtr(min(only_a, only_b), only_a + only_b, 0.5)))
 
 
 def paired_bootstrap(
@@ -185,49 +206,8 @@ def pass_hat_k(n: int, successes: int, k: int) -> float | None:
     return None if n < k else math.comb(successes, k) / math.comb(n, k)
 
 
-def smallest_significant(discordant: int, level: float = 0.95) -> int | None:
-    """The smallest |only_a - only_b| that the exact McNemar test calls significant, given their sum.
-
-    None where not even all discordant pairs on one side would do (fewer than six at 95 %).
-    """
-    from scipy.special import bdtr
-
-    for smaller in range(discordant // 2, -1, -1):
-        if 2.0 * float(bdtr(smaller, discordant, 0.5)) <= 1 - level:
-            return discordant - 2 * smaller
-    return None
-
-
-def detectable_difference(
-    n: int, disagreement: float, level: float = 0.95, power: float = 0.8
-) -> float | None:
-    """The smallest true difference of two paired rates that n tasks show with the given power.
-
-    Args:
-        n: tasks.
-        disagreement: psi, the share of tasks that exactly one of the two solves.
-        level: 1 - the size of the two-sided test.
-        power: chance of a significant result when the difference is real.
-
-    Returns:
-        A difference of rates (0.08 = eight points); None where it would have to exceed the disagreement
-        itself.
-
-    Solves n = (z_a·sqrt(psi) + z_b·sqrt(psi - d²))² / d² for d.
-    Source: Connor (1987), Biometrics 43:207-211, for McNemar's test.
-    """
-    if n < 1 or not 0 <= disagreement <= 1:
-        raise ValueError(f"n = {n}, disagreement = {disagreement}")
-    z_a, z_b = _two_sided_z(level), NormalDist().inv_cdf(power)
-    inner = n + z_b * z_b - z_a * z_a
-    if disagreement == 0 or inner < 0:
-        return None
-    root = math.sqrt(disagreement)
-    difference = root * (math.sqrt(n) * z_a + z_b * math.sqrt(inner)) / (n + z_b * z_b)
-    return difference if difference <= disagreement else None
-
-
-def _two_sided_z(level: float) -> float:
+def two_sided_z(level: float) -> float:
+    """Return the normal quantile of a two-sided interval: 1.96 for 0.95."""
     if not 0 < level < 1:
         raise ValueError(f"a confidence level lies between 0 and 1, not {level}")
     return NormalDist().inv_cdf((1 + level) / 2)

@@ -3,42 +3,61 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from reflex_bench.envs.base import INVALID_REASONS
 from reflex_bench.harness.footnotes import notes
 from reflex_bench.harness.frame import Run, accounting, read_run
-from reflex_bench.harness.measures import SETTINGS, by_type, pass_at_k
+from reflex_bench.harness.measures import by_type, pass_at_k
+from reflex_bench.harness.number_format import amount, decimal, dollars, percent, rate_cell, whole
 from reflex_bench.harness.render import Cell, Grid, Table, render
-from reflex_bench.harness.statistics import error_bounds
+from reflex_bench.harness.row_settings import SETTINGS
+from reflex_bench.harness.samples import is_sampled, samples_grid
 from reflex_bench.harness.store import write_text
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Details = Literal["all", "settings", "none"]
+
 
 def write_tables(path: str | Path) -> tuple[Path, ...]:
-    """Writes `tables/pass_at_k.{md,csv,tex}` of a run, each whole or not at all, and returns their paths."""
+    """Writes `tables/pass_at_k.{md,csv,tex}` of a run, each whole or not at all, and returns their paths.
+
+    All of them carry the settings: a table that leaves this directory must still say what was measured.
+    """
     directory = Path(path)
     run = read_run(directory)
     written = []
     for ending, format in (("md", "markdown"), ("csv", "csv"), ("tex", "latex")):
         file = directory / "tables" / f"pass_at_k.{ending}"
-        write_text(file, render(pass_at_k_table(run, details=format == "markdown"), format))
+        details: Details = "settings" if format == "latex" else "all"
+        write_text(file, render(pass_at_k_table(run, details), format))
         written.append(file)
     return tuple(written)
 
 
-def pass_at_k_table(run: Run, details: bool = True) -> Table:
-    """The main table; with details also task types, effort and settings."""
+def pass_at_k_table(run: Run, details: Details = "all") -> Table:
+    """The main table: tasks solved within k trials, or the unbiased pass@k and pass^k of independent samples.
+
+    Args:
+        run: the run.
+        details: `all` adds task types, effort and settings, `settings` those alone, `none` nothing.
+    """
     frame = pass_at_k(run)
+    sampled = is_sampled(run)
     what = f"{run.environment.get('name', '')} {run.split.get('name', '')}".strip()
-    title = f"pass@k · {what} · {run.tasks} tasks · run {run.id}"
-    grids = [_main_grid(run, frame)]
-    if details:
-        grids += [grid for grid in (_type_grid(run), _effort_grid(frame), _settings_grid(frame)) if grid.rows]
-    return Table(title, frame, tuple(grids), notes(run))
+    kind = "pass@k and pass^k of independent samples" if sampled else "pass@k"
+    title = f"{kind} · {what} · {run.tasks} tasks · run {run.id}"
+    ks = shown_trials(len(run.trial_numbers))
+    grids = [samples_grid(run, ks) if sampled else _main_grid(run, frame, ks)]
+    if details == "all":
+        grids += [_type_grid(run), _effort_grid(run, frame)]
+    if details != "none":
+        grids.append(_settings_grid(frame))
+    return Table(title, frame, tuple(grid for grid in grids if grid.rows), notes(run))
 
 
 def outcomes_table(run: Run) -> Table:
@@ -57,26 +76,7 @@ def shown_trials(trials: int) -> tuple[int, ...]:
     return 1, 2, round(math.sqrt(2 * trials)), trials
 
 
-def rate_cell(rate: float, low: float, high: float, solved: int, unknown: int, n: int) -> Cell:
-    """A rate with its interval, or its bounds alone where too much is unknown."""
-    if math.isnan(rate):
-        bounds = error_bounds(solved, unknown, n)
-        return Cell(f"{100 * bounds.low:.1f}–{percent(bounds.high)}", "bounds")
-    return Cell(percent(rate), f"[{_end(low)}–{_end(high)}]")
-
-
-def _end(rate: float) -> str:
-    """One end of an interval: the ends of the scale are written short, to keep columns narrow."""
-    return {0.0: "0", 1.0: "100"}.get(round(rate, 3), f"{100 * rate:.1f}")
-
-
-def percent(rate: float) -> str:
-    """`0.627` as `62.7%`; a dash where there is none."""
-    return "–" if math.isnan(rate) else f"{100 * rate:.1f}%"
-
-
-def _main_grid(run: Run, frame: pd.DataFrame) -> Grid:
-    ks = shown_trials(len(run.trial_numbers))
+def _main_grid(run: Run, frame: pd.DataFrame, ks: Sequence[int]) -> Grid:
     rows = []
     for line in frame.to_dict("records"):
         cells = [Cell(line["arm"])]
@@ -100,24 +100,32 @@ def _type_grid(run: Run) -> Grid:
             for line in lines.to_dict("records")
         ]
         rows.append((Cell(str(name)), Cell(str(lines["tasks"].iloc[0])), *cells))
-    ks = {run.limit(arm) for arm in run.arms}
+    ks = {1} if is_sampled(run) else {run.limit(arm) for arm in run.arms}
     within = f"pass@{ks.pop()}" if len(ks) == 1 else "the last trial"
     return Grid(f"By task type ({within})", ("Type", "Tasks", *run.arms), tuple(rows))
 
 
-def _effort_grid(frame: pd.DataFrame) -> Grid:
+def _effort_grid(run: Run, frame: pd.DataFrame) -> Grid:
     tokens = (frame["prompt_tokens"] + frame["completion_tokens"]).astype("Float64")
-    per_solved = tokens / frame["solved"].where(frame["solved"] > 0)
-    lines: list[tuple[str, list[str]]] = [
+    solved, sampled = frame["solved"], is_sampled(run)
+    over = "all samples" if sampled else "last trial"
+    lines = [
         ("Trials run", _each(frame["trials_run"], str)),
-        ("Steps a trial", _each(frame["steps_per_trial"], _decimal)),
-        ("Steps a win", _each(frame["steps_per_win"], _decimal)),
+        *(
+            (f"Mean {name.upper()}, {over}", _each(frame[name], percent))
+            for name in ("em", "f1")
+            if name in frame
+        ),
+        ("Steps a trial", _each(frame["steps_per_trial"], decimal)),
+        ("Steps a win", _each(frame["steps_per_win"], decimal)),
         ("Plan length / steps, wins", _each(frame["path_efficiency"], percent)),
         ("Wins verified", _each(frame["wins_verified"], percent)),
         ("Invalid actions", _each(frame["invalid_rate"], percent)),
+        *_reasons(frame),
         ("Unparsed replies", _each(frame["unparsed_rate"], percent)),
-        ("Repairs", _each(frame["repairs"], _whole)),
-        ("Reflections", _each(frame["reflections"], _whole)),
+        ("Repairs", _each(frame["repairs"], whole)),
+        ("Reflections", _each(frame["reflections"], whole)),
+        *_written(frame),
         ("Model calls", _each(frame["calls"], amount)),
         ("Prompt tokens", _each(frame["prompt_tokens"], amount)),
         ("… repeating the last call's", _each(frame["repeated_share"], percent)),
@@ -127,7 +135,14 @@ def _effort_grid(frame: pd.DataFrame) -> Grid:
         ("Replies asked again, for room", _counts(frame["asked_again"])),
         ("Replies cut off all the same", _counts(frame["cut_off"])),
         ("Empty answers, asked again", _counts(frame["lost_calls"])),
-        ("Tokens a solved task", _each(per_solved, amount)),
+        (
+            "Tokens a success" if sampled else "Tokens a solved task",
+            # Where nothing was solved the number is not unknown: there is none.
+            [
+                amount(value) if some else "none solved"
+                for value, some in zip(_floats(tokens / solved.where(solved > 0)), solved > 0, strict=True)
+            ],
+        ),
         ("Cost", _each(frame["cost"], dollars)),
     ]
     silent = {
@@ -138,10 +153,27 @@ def _effort_grid(frame: pd.DataFrame) -> Grid:
     }
     silent |= {"Replies asked again, for room", "Replies cut off all the same", "Empty answers, asked again"}
     lines = [line for line in lines if line[0] not in silent or set(line[1]) != {"–"}]
-    if "f1" in frame:
-        lines.insert(1, ("Mean F1, last trial", _each(frame["f1"], percent)))
     rows = tuple((Cell(name), *map(Cell, values)) for name, values in lines)
     return Grid("What it took", ("", *frame["arm"]), rows)
+
+
+def _reasons(frame: pd.DataFrame) -> list[tuple[str, list[str]]]:
+    """Invalid actions by why they were not accepted, where the environment says so."""
+    names = [str(name) for name in frame if str(name).startswith("invalid.")]
+    told = {f"invalid.{reason}_rate": f"… {words}" for reason, words in INVALID_REASONS.items()}
+    others = {name: f"… {name[8:-5].replace('_', ' ')}" for name in names if name not in told}
+    return [
+        (words, _each(frame[name].fillna(0.0), percent))
+        for name, words in (told | others).items()
+        if name in names
+    ]
+
+
+def _written(frame: pd.DataFrame) -> list[tuple[str, list[str]]]:
+    """How many reflections were written, where not all of them were kept."""
+    if frame["reflections"].fillna(-1).equals(frame["reflections_written"].fillna(-1)):
+        return []
+    return [("… written, some not kept", _each(frame["reflections_written"], whole))]
 
 
 def _settings_grid(frame: pd.DataFrame) -> Grid:
@@ -158,9 +190,7 @@ def _settings_grid(frame: pd.DataFrame) -> Grid:
 
 
 def _each(values: pd.Series[Any], show: Callable[[Any], str]) -> list[str]:
-    return [
-        show(math.nan if missing else value) for value, missing in zip(values, values.isna(), strict=True)
-    ]
+    return [show(value) for value in _floats(values)]
 
 
 def _counts(values: pd.Series[Any]) -> list[str]:
@@ -174,27 +204,6 @@ def _reasoning(frame: pd.DataFrame) -> list[str]:
     return [percent(share) if not guessed else f"about {percent(share)}" for share, guessed in lines]
 
 
-def _whole(value: float) -> str:
-    return "unknown" if math.isnan(value) else str(int(value))
-
-
-def _decimal(value: float) -> str:
-    return "–" if math.isnan(value) else f"{value:.1f}"
-
-
-def amount(value: float) -> str:
-    """A count to three or four digits: `950`, `12.4k`, `1.24M`; `unknown` for NaN."""
-    if math.isnan(value):
-        return "unknown"
-    for size, mark in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if value >= 0.9995 * size:
-            scaled = value / size
-            return f"{scaled:.{2 if scaled < 9.995 else 1 if scaled < 99.95 else 0}f}{mark}"
-    return f"{value:.0f}"
-
-
-def dollars(value: float) -> str:
-    """US dollars; `unknown` for NaN, never 0."""
-    if math.isnan(value):
-        return "unknown"
-    return f"${value:.2f}" if value >= 1 or value == 0 else f"${value:.2g}"
+def _floats(values: pd.Series[Any]) -> list[Any]:
+    """The values, NaN for every kind of missing one."""
+    return [math.nan if missing else value for value, missing in zip(values, values.isna(), strict=True)]

@@ -27,7 +27,8 @@ _MEASURES = (
     *("prompt_characters", "repeated_characters"),
 )
 _TEXTS = ("arm", "task", "task_type", "attempt", "outcome", "digest", "error")
-_MAPPINGS = {"repair_kinds": "repair", "result": "result"}
+_FLAGS = ("reflected", "reflection_written", "reflection_kept", "reflection_flawed")
+_MAPPINGS = {"repair_kinds": "repair", "invalid_kinds": "invalid", "result": "result"}
 
 
 def read_trials(file: Path) -> pd.DataFrame:
@@ -35,21 +36,25 @@ def read_trials(file: Path) -> pd.DataFrame:
 
     A torn last line is a trial still owed and is left out. Unknown numbers are NaN, and so are the counts that a trial
     of somebody else's run has as null; what an environment measured is in the columns `result.<name>`, how often a
-    repair was made in `repair.<name>`.
+    repair was made in `repair.<name>`, how often a command was not accepted for a reason in `invalid.<name>`. Of what
+    was remembered, `reflection_written` tells whether a model wrote it, `reflection_kept` whether it entered the
+    memory, `reflection_flawed` whether it failed the audit.
 
     Raises:
         UsageError: a line is damaged or says something impossible.
     """
     import pandas as pd
 
-    names = (*_TEXTS, "trial", "success", "reflected", *_COUNTS, *_MEASURES)
-    columns: dict[str, list[Any]] = {name: [] for name in (*names, "passed")}
+    names = (*_TEXTS, "trial", "success", *_COUNTS, *_MEASURES)
+    columns: dict[str, list[Any]] = {name: [] for name in (*names, "passed", *_FLAGS)}
     mappings: dict[str, list[Mapping[str, Any]]] = {name: [] for name in _MAPPINGS}
     for row in checked_lines(file):
         for name in names:
             # A trial that ended in an error has no counts of steps: none were finished that say anything.
-            columns[name].append(row.get(name, 0 if name in (*_COUNTS, "reflected") else None))
+            columns[name].append(row.get(name, 0 if name in _COUNTS else None))
         columns["passed"].append(row.get("passed", row["success"]))
+        for name, flag in zip(_FLAGS, _reflection_flags(row), strict=True):
+            columns[name].append(flag)
         for name in _MAPPINGS:
             mappings[name].append(row.get(name) or {})
     for name, prefix in _MAPPINGS.items():
@@ -66,13 +71,24 @@ def _series(name: str, values: list[Any]) -> pd.Series[Any]:
 
     if name in ("success", *_MEASURES) or (name in _COUNTS and None in values):
         return pd.Series([math.nan if value is None else value for value in values], dtype="float64")
-    if name in ("trial", *_COUNTS) or name.startswith("repair."):
+    if name in ("trial", *_COUNTS) or name.startswith(("repair.", "invalid.")):
         return pd.Series([value or 0 for value in values], dtype="int64")
-    if name == "reflected" and None in values:
+    if name in _FLAGS and None in values:
         return pd.Series([math.nan if value is None else bool(value) for value in values], dtype="float64")
-    if name in ("reflected", "passed"):
+    if name in (*_FLAGS, "passed"):
         return pd.Series([bool(value) for value in values], dtype="bool")
     return pd.Series(values, dtype="object")
+
+
+def _reflection_flags(row: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
+    """The values of `_FLAGS`: all None where it is not known whether there was a reflection."""
+    reflected = row.get("reflected", False)
+    if reflected is None:
+        return None, None, None, None
+    # A run of an earlier version, or of somebody else, does not say more than that there was one.
+    written = bool(reflected) and row.get("reflection_attempts", 1) != 0
+    kept = bool(reflected) and row.get("reflection_kept", True) is not False
+    return bool(reflected), written, kept, bool(row.get("reflection_audit"))
 
 
 def checked_lines(file: Path) -> Iterator[dict[str, Any]]:

@@ -149,6 +149,7 @@ class ReplayModel:
             "run": self._run.name,
             "replies": len(self._replies),
             "recorded_models": models,
+            "changed_parameters": _changed_parameters(self._run),
         }
 
     def close(self) -> None:
@@ -173,8 +174,20 @@ def _read(journal: Path) -> tuple[dict[str, Reply], int]:
 
 
 def _was_simulated(run: Path) -> bool:
+    return _record(run).get("simulated") is True
+
+
+def _changed_parameters(run: Path) -> dict[str, str]:
+    """What the endpoints of the recorded run did not take: its replies were made without it."""
+    models = _record(run).get("models")
+    each = models.values() if isinstance(models, dict) else ()
+    found = [model.get("changed_parameters") for model in each if isinstance(model, dict)]
+    return {str(name): str(became) for one in found if isinstance(one, dict) for name, became in one.items()}
+
+
+def _record(run: Path) -> dict[str, Any]:
     try:
         record = json.loads((run / RECORD).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(record, dict) and record.get("simulated") is True
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) else {}

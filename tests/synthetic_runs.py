@@ -107,3 +107,13 @@ def write_run(
     with open(path / "trials.jsonl", "w", encoding="utf-8", newline="\n") as file:
         file.writelines(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
     return path
+
+
+TWO = {"react": {}, "reflexion": REFLEXION}
+
+
+def two_arms(path: Path, **info: Any) -> Path:
+    """Ten tasks: react solves 4, 5, 5 within three trials, reflexion 4, 7, 8."""
+    rows = chains("react", [1] * 4 + [2] + [None] * 5, 3)
+    rows += chains("reflexion", [1] * 4 + [2] * 3 + [3] + [None] * 2, 3)
+    return write_run(path / "run", rows, arms=TWO, tasks=10, **info)

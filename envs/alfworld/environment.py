@@ -31,7 +31,7 @@ from reflex_bench.envs.sampling import Sampling
 from reflex_bench.harness.errors import EnvironmentFailure, UsageError, unknown
 
 if TYPE_CHECKING:
-    from reflex_bench.envs.alfworld.household import Household
+    from reflex_bench.envs.alfworld.refusals import Vocabulary
 
 Engine = Literal["native", "official"]
 
@@ -94,6 +94,7 @@ class Opened:
         game: the game, in either engine.
         grammar: how it speaks.
         engine: which engine plays it.
+        vocabulary: its commands and names; None where they could not be read.
         refused: why the native engine does not, though it was asked for; None where it does, or was not.
         free: frees what the game takes.
     """
@@ -101,6 +102,7 @@ class Opened:
     game: Game
     grammar: Grammar
     engine: Engine
+    vocabulary: Vocabulary | None = None
     refused: str | None = None
     free: Callable[[], None] = lambda: None
 
@@ -133,6 +135,7 @@ class AlfworldEnvironment:
     name = "alfworld"
     max_steps = MAX_STEPS
     feedback = "environment"
+    cluster_name = "room"
 
     def __init__(self, options: Options) -> None:
         from reflex_bench.agents import prompts
@@ -203,35 +206,32 @@ class AlfworldEnvironment:
         self._pool.close()
 
     def _open(self, path: Path) -> Opened:
+        """A fresh game in the engine that is to play it, and what an episode needs beside it."""
         from reflex_bench.envs.alfworld.engine import Game as NativeGame
 
-        household, grammar = self._read(path)
-        if not isinstance(household, str | None):
-            return Opened(NativeGame(household), grammar, "native")
+        vocabulary, grammar, unknown = self._read(path)
+        if vocabulary is not None and self._options.engine == "native":
+            return Opened(NativeGame(vocabulary.household), grammar, "native", vocabulary)
         remote = self._pool.open(path)
-        return Opened(remote, grammar, "official", household, remote.close)
+        return Opened(remote, grammar, "official", vocabulary, unknown, remote.close)
 
-    def _read_game(self, path: Path) -> tuple[Household | str | None, Grammar]:
-        """What there is to know about a game, and how it speaks.
-
-        Instead of the household, None where the official engine is to play, and where it has to, the reason for it.
-        """
+    def _read_game(self, path: Path) -> tuple[Vocabulary | None, Grammar, str | None]:
+        """What there is to know about a game, how it speaks, and why the native engine cannot play it, if so."""
         from reflex_bench.envs.alfworld.pddl import UnknownGame, UnwinnableGame
         from reflex_bench.envs.alfworld.reading import read_household
+        from reflex_bench.envs.alfworld.refusals import Vocabulary
 
         try:
             content = json.loads(path.read_bytes())
             grammar = detect(content["grammar"])
         except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise EnvironmentFailure(f"cannot read the game {path}: {error}") from error
-        if self._options.engine == "native":
-            try:
-                return read_household(content), grammar
-            except UnwinnableGame as unwinnable:
-                raise EnvironmentFailure(f"the game {path.parent.name} has {unwinnable}") from None
-            except UnknownGame as unknown_game:
-                return str(unknown_game), grammar
-        return None, grammar
+        try:
+            return Vocabulary(read_household(content)), grammar, None
+        except UnwinnableGame as unwinnable:
+            raise EnvironmentFailure(f"the game {path.parent.name} has {unwinnable}") from None
+        except UnknownGame as unknown_game:
+            return None, grammar, str(unknown_game) if self._options.engine == "native" else None
 
 
 class AlfworldEpisode:
@@ -240,15 +240,10 @@ class AlfworldEpisode:
     Args:
         path: the game file.
         steps: length of its recorded walkthrough, if there is one.
-        open_game: opens a fresh game.
+        open_game: opens a fresh game in the engine that is to play it.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        steps: int | None,
-        open_game: Callable[[Path], Opened],
-    ) -> None:
+    def __init__(self, path: Path, steps: int | None, open_game: Callable[[Path], Opened]) -> None:
         self._path = path
         self._steps = steps
         self._open_game = open_game
@@ -268,15 +263,17 @@ class AlfworldEpisode:
 
     def step(self, command: str) -> StepResult:
         """Executes one command, in either of the two grammars."""
-        if self._opened is None or self._closed:
+        opened = self._opened
+        if opened is None or self._closed:
             raise EnvironmentFailure("the episode is not started, or is closed")
-        grammar = self._opened.grammar
-        words, translated = grammar.to_game(command)
-        answer = self._opened.game.step(words)
+        words, translated = opened.grammar.to_game(command)
+        answer = opened.game.step(words)
         self._admissible = answer.admissible
         self._translated += translated
-        observation = grammar.to_model(answer.observation.strip())
-        return StepResult(observation, answer.won, done=answer.won, valid=observation != NOTHING_HAPPENS)
+        observation = opened.grammar.to_model(answer.observation.strip())
+        valid = observation != NOTHING_HAPPENS
+        reason = "" if valid or opened.vocabulary is None else opened.vocabulary.why_refused(words)
+        return StepResult(observation, answer.won, done=answer.won, valid=valid, reason=reason)
 
     def admissible(self) -> Sequence[str]:
         """The commands that the game would accept now, in its own grammar."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from reflex_bench.envs.alfworld.generator import GAME_FILE, VERSION, cached
 from reflex_bench.envs.alfworld.goals import CYCLE, MIX
 from reflex_bench.envs.alfworld.layouts import package_version
-from reflex_bench.envs.alfworld.official_data import OFFICIAL_COUNTS, GameFile
+from reflex_bench.envs.alfworld.official_data import OFFICIAL_COUNTS, GameFile, room_of
 from reflex_bench.envs.base import Split, Task
 from reflex_bench.envs.sampling import Sampling, check_count, first, stratified
 from reflex_bench.harness.errors import UsageError, unknown
@@ -68,6 +68,7 @@ def load_procedural(seed: int, count: int = DEFAULT_COUNT) -> Split:
             text=entry.text,
             fingerprint=entry.sha256,
             data=GameFile(folder / entry.id / GAME_FILE, entry.steps, entry.number),
+            cluster=room_of(entry.id),
         )
         for entry in cached(seed, count, folder)
     ]

@@ -76,6 +76,7 @@ class HotpotEnvironment:
     """
 
     name = "hotpotqa"
+    cluster_name = "pair of gold pages"
 
     def __init__(self, options: Options) -> None:
         self.options = options

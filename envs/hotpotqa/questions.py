@@ -63,7 +63,9 @@ def task(record: Mapping[str, Any]) -> Task:
     )
     pages = tuple(_page(title, sentences) for title, sentences in _pairs(record, "context", "sentences"))
     data = Question(answer, facts, pages, str(record.get("level") or ""))
-    return Task(identity, kind, " ".join(text.split()), _fingerprint(text, kind, data), data)
+    # Questions about the same two pages stand or fall together.
+    pair = " | ".join(sorted(data.gold_titles)) or None
+    return Task(identity, kind, " ".join(text.split()), _fingerprint(text, kind, data), data, pair)
 
 
 def _pairs(record: Mapping[str, Any], key: str, second: str) -> list[tuple[Any, Any]]:

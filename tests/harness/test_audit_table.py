@@ -145,3 +145,29 @@ def test_a_row_of_an_older_run_has_neither_and_does_no_harm(tmp_path):
     run = read_run(write_run(tmp_path / "run", rows, arms={"react": {}}, tasks=1))
     assert confusion_table(run).frame.iloc[0]["TP"] == 1
     assert "reflection_kind" not in json.loads((run.path / "trials.jsonl").read_text().splitlines()[0])
+
+
+@pytest.mark.parametrize(
+    ("audit", "says"),
+    [
+        ("enforce", "reflexion: a reflection that fails a rule is asked for once more, and kept out"),
+        ("count", "reflexion: a reflection that fails a rule is counted, and remembered all the same."),
+    ],
+)
+def test_the_note_on_what_the_audit_did_follows_its_setting(tmp_path, audit, says):
+    rows = [reflected("t000"), reflected("t001", "actionable", kept=audit == "count")]
+    run = read_run(
+        write_run(tmp_path / "run", rows, arms={"reflexion": REFLEXION | {"audit": audit}}, tasks=2)
+    )
+    notes = reflections_table(run).notes
+    assert any(note.startswith(says) for note in notes)
+    assert len(notes) == 2
+
+
+def test_an_attempt_that_is_remembered_without_its_reflection_does_not_count_as_one_kept(tmp_path):
+    kind = "last_attempt_and_reflexion"
+    rows = [reflected("t000", kind=kind), reflected("t001", "actionable", kind=kind, kept=True)]
+    for audit, kept in (("enforce", 1), ("count", 2)):
+        arms = {"reflexion": {"reflector": kind, "audit": audit}}
+        run = read_run(write_run(tmp_path / audit, rows, arms=arms, tasks=2))
+        assert reflections_table(run).frame["kept"].tolist() == [kept]

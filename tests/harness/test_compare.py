@@ -7,43 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from comparing import LEARNS, REACT, TWO, flowing, only, run_of, text_of
 from synthetic_runs import REFLEXION, chain, chains, trial, write_run
 
-from reflex_bench.harness.compare import Comparison, Pair, compare
-from reflex_bench.harness.compare_table import comparison_tables, p_value
+from reflex_bench.harness.compare import compare
+from reflex_bench.harness.compare_table import p_value
 from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.frame import Run, read_run
-from reflex_bench.harness.render import render
+from reflex_bench.harness.frame import read_run
 
-TWO = {"react": {}, "reflexion": REFLEXION}
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "published_logs" / "alfworld_runs"
-
-
-def run_of(path: Path, name: str, solved: dict[str, list[int | None]], **info: Any) -> Run:
-    """A run whose arms solve the tasks at these trials."""
-    rows = [row for arm, at in solved.items() for row in chains(arm, at, 3)]
-    arms = {arm: TWO.get(arm, {}) for arm in solved}
-    return read_run(
-        write_run(path / name, rows, **{"arms": arms, "tasks": len(next(iter(solved.values()))), **info})
-    )
-
-
-def only(comparison: Comparison) -> Pair:
-    (pair,) = comparison.pairs
-    return pair
-
-
-def text_of(comparison: Comparison, format: str = "terminal") -> str:
-    return "\n".join(render(table, format, width=100) for table in comparison_tables(comparison))
-
-
-def flowing(text: str) -> str:
-    return re.sub(r"\s+", " ", text)
-
-
-# Within three trials both solve 10 tasks, only react 1, only reflexion 18, neither 71.
-REACT: list[int | None] = [1] * 10 + [2] + [None] * 89
-LEARNS: list[int | None] = [1] * 10 + [None] + [3] * 18 + [None] * 71
 
 
 def test_pairs_are_counted_task_by_task(tmp_path: Path) -> None:
@@ -80,8 +52,15 @@ def test_the_verdict_says_it_in_words(tmp_path: Path) -> None:
     react = run_of(tmp_path, "run", {"react": REACT, "reflexion": LEARNS})
     text = flowing(text_of(compare(react)))
     assert "Within 3 trials reflexion solves 17.0 points more than react" in text
+    assert (
+        "(95% interval +9.8 to +25.9, Tango's score interval for paired rates; exact McNemar p = 7.6e-5)"
+        in text
+    )
     # 19 discordant pairs: 5 to 14 has p = .064, 4 to 15 p = .019, hence 11 of 100.
-    assert "With 100 pairs, 19 of them discordant, a difference under 11.0 points cannot be told" in text
+    assert (
+        "With 100 pairs, 19 of them discordant, an observed difference under 11.0 points cannot be told"
+        in text
+    )
     backwards = flowing(text_of(compare(react, arms=["reflexion", "react"])))
     assert "Within 3 trials react solves 17.0 points fewer than reflexion" in backwards
 
@@ -90,17 +69,21 @@ def test_what_either_arm_took_is_stated(tmp_path: Path) -> None:
     run = run_of(tmp_path, "run", {"react": [1, 1], "reflexion": [2, None]})
     text = flowing(text_of(compare(run)))
     # 2 trials against 2 + 3.
-    assert "reflexion used 2.50× the tokens and 2.50× the calls of react" in text
-    pair = only(compare(run))
-    assert (pair.a.tokens, pair.b.tokens, pair.a.calls) == (2200, 5500, 20)
-    assert pair.b.cost == pytest.approx(0.5)
+    assert "within that reflexion used 2.50× the tokens and 2.50× the calls of react" in text
+    last = only(compare(run)).levels[-1]
+    assert (last.took_a.tokens, last.took_b.tokens, last.took_a.calls) == (2200, 5500, 20)
+    assert last.took_b.cost == pytest.approx(0.5)
+    # Two trials of reflexion cost 4,400, one of both tasks 2,200: as much as all of react.
+    equal = "At equal cost, 2.20k tokens: react solves 100.0% within 3 trials, reflexion 0.0% within the 1 that it"
+    assert f"{equal} gets for no more" in text
 
 
 def test_unknown_tokens_and_costs_stay_unknown(tmp_path: Path) -> None:
     rows = [*chain("react", "a", 1, 1, cost=None), *chain("reflexion", "a", 1, 1, prompt_tokens=None)]
     comparison = compare(read_run(write_run(tmp_path / "run", rows, arms=TWO, tasks=1, trials=1)))
-    assert math.isnan(only(comparison).a.cost)
-    assert math.isnan(only(comparison).b.tokens)
+    assert math.isnan(only(comparison).levels[0].took_a.cost)
+    assert math.isnan(only(comparison).levels[0].took_b.tokens)
+    assert only(comparison).equal_cost is None
     assert "tokens are not known" in text_of(comparison)
     assert re.search(r"^Cost +unknown +\$0.1 +–$", text_of(comparison), re.MULTILINE)
 
@@ -240,26 +223,6 @@ def test_what_makes_a_comparison_doubtful_is_said_first(
         assert only(comparison).warnings[0].startswith(warning)
         text = flowing(text_of(comparison, "markdown"))
         assert text.index(warning[:40]) < text.index("pass@1")
-
-
-def test_tasks_that_form_clusters_get_a_second_interval(tmp_path: Path) -> None:
-    # Ten clusters of ten tasks, all of a cluster alike: only ten independent results.
-    react: list[int | None] = [None] * 100
-    learns: list[int | None] = [1 if n // 10 < 4 else None for n in range(100)]
-    clusters = {f"t{n:03d}": f"room {n // 10}" for n in range(100)}
-    split = {"name": "made-up", "fingerprint": "ab" * 32, "tasks": 100, "clusters": clusters}
-    pair = only(compare(run_of(tmp_path, "run", {"react": react, "reflexion": learns}, split=split)))
-    last = pair.levels[-1]
-    assert pair.clusters == 10
-    assert last.clustered is not None
-    # Binomial quantiles: 10 draws at .4 give 1 to 7, 100 draws give 31 to 50 (to within a draw).
-    assert last.clustered == pytest.approx((0.1, 0.7), abs=0.001)
-    assert last.interval == pytest.approx((0.305, 0.495), abs=0.011)
-
-
-def test_without_clusters_there_is_no_second_interval(tmp_path: Path) -> None:
-    pair = only(compare(run_of(tmp_path, "run", {"react": REACT, "reflexion": LEARNS})))
-    assert pair.levels[-1].clustered is None
 
 
 def test_too_few_disagreements_for_any_result_are_named(tmp_path: Path) -> None:

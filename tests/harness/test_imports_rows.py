@@ -14,7 +14,7 @@ from reflex_bench.harness.compare import compare
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import Run, accounting, read_run
 from reflex_bench.harness.mapped_rows import import_rows, read_map
-from reflex_bench.harness.measures import independent_estimates
+from reflex_bench.harness.samples import independent_estimates
 
 
 def lines(path: Path, rows: list[dict[str, Any]]) -> Path:

@@ -75,6 +75,7 @@ tables:
     max_steps: 30
     feedback: none
     certainty: unsure
+    read: the paper
     rows:
       - {label: ReAct, values: {all: 50}}
 """
@@ -139,6 +140,9 @@ def test_the_closest_arm_decides(tmp_path: Path) -> None:
     [
         ("n: 134", "n: 134\n    number: 134", "number: Extra inputs are not permitted"),
         ("max_steps: 30", "", "max_steps: Field required"),
+        ("read: the paper", "", "read: Field required"),
+        ("read: the paper", 'read: ""', "read: String should have at least 4 characters"),
+        ('published: "2026-01"', 'published: "spring"', "published: String should match"),
         ("all: 50", "all: 150", "less than or equal to 100"),
         ("all: 50", "put: 50", "values must have 'all'"),
         ("all: 50", "all: 50, pick: 5", "unknown values: pick"),
@@ -214,7 +218,11 @@ def test_curves_stand_beside_the_runs_trials_and_end_with_their_last(tmp_path: P
 
 
 def test_hotpotqa_rows_stand_beside_a_hotpotqa_run(tmp_path: Path) -> None:
-    settings = {"name": "hotpotqa", "feedback": "oracle", "settings": {"corpus": "live Wikipedia"}}
+    settings = {
+        "name": "hotpotqa",
+        "feedback": "oracle",
+        "settings": {"corpus": "live Wikipedia", "success": "em"},
+    }
     row = trial("react", "a", 1, result={"f1": 0.5})
     split = {"name": "distractor/react-500", "fingerprint": "ab", "tasks": 500}
     arms = {"react": {"model": "openai/text-davinci-003", "max_steps": 7}}
@@ -228,6 +236,76 @@ def test_hotpotqa_rows_stand_beside_a_hotpotqa_run(tmp_path: Path) -> None:
         assert ("ReAct [2]", "text-davinci-003", "500", "1", "35.4", "–") in shown
         assert ("ReAct [2]", "PaLM-540B", "500", "1", "29.4", "m") in shown
         assert ("CoT [1]", "PaLM-540B", "–", "1", "29.4", "m t c p") in shown
+
+
+def test_rows_scored_by_exact_match_are_marked_beside_a_run_scored_otherwise(tmp_path: Path) -> None:
+    found = {}
+    for rule in ("em", "f1>=0.5", "contains", None):
+        settings = {"corpus": "live Wikipedia", **({"success": rule} if rule else {})}
+        environment = {"name": "hotpotqa", "feedback": "oracle", "settings": settings}
+        rows = [trial("react", "a", 1, result={"f1": 0.5})]
+        path = tmp_path / str(rule)[:3]
+        run = read_run(write_run(path, rows, arms={"react": {}}, tasks=1, environment=environment))
+        table = styled_table(run, "hotpotqa", reference=True)
+        found[rule] = all("r" in row[-1].text.split() for row in table.grids[-1].rows)
+        assert found[rule] == any("r another success rule" in note for note in table.notes)
+    assert found == {"em": False, "f1>=0.5": True, "contains": True, None: True}
+
+
+def all_rows() -> list[ReferenceRow]:
+    kinds = (("alfworld", "success"), ("alfworld", "curve"), ("hotpotqa", "em"), ("hotpotqa", "curve"))
+    return [row for environment, metric in kinds for row in reference_rows(environment, metric)]  # type: ignore[arg-type]
+
+
+def test_every_row_has_a_source_a_date_and_what_was_read() -> None:
+    for row in all_rows():
+        assert re.search(r"arXiv:\d{4}\.\d{5}", row.source), row
+        assert re.fullmatch(r"20\d\d(-\d\d)?", row.published), row
+        assert len(row.read.split()) > 1, row
+
+
+def one_of(source: str, label: str, model: str | None = None, **more: object) -> ReferenceRow:
+    found = [
+        row
+        for row in all_rows()
+        if source in row.source
+        and row.label == label
+        and model in (None, row.model)
+        and all(getattr(row, name) == value for name, value in more.items())
+    ]
+    assert len(found) == 1, found
+    return found[0]
+
+
+def test_agentbench_has_the_caps_dates_and_tasks_of_its_two_editions() -> None:
+    """`configs/tasks/alfworld.yaml`: max_step 35 in October 2023, 20 in October 2025; 50 and 109 games in its lists."""
+    old = one_of("AgentBench", "AgentBench agent", "gpt-4-0613")
+    assert (old.values["all"], old.max_steps, old.n, old.published) == (78.0, 35, 50, "2023-10")
+    new = one_of("AgentBench", "function calling", "GPT-5")
+    assert (new.values["all"], new.max_steps, new.n, new.published) == (65.4, 20, 109, "2025-10")
+    assert one_of("AgentBench", "AgentBench agent", "claude-3-opus").values == {"all": 70.0}
+    assert one_of("AgentBench", "AgentBench agent", "glm-4").values == {"all": 34.0}
+
+
+def test_autoguide_has_its_model_its_trials_and_all_six_rows() -> None:
+    rows = [row for row in all_rows() if "AutoGuide" in row.source]
+    assert {row.label: (row.values["all"], row.trials) for row in rows} == {
+        "ReAct": (54.5, 1),
+        "ExpeL": (59.0, 1),
+        "AutoGuide": (79.1, 1),
+        "ReAct + Reflexion": (67.2, 3),
+        "ExpeL + Reflexion": (71.6, 3),
+        "AutoGuide + Reflexion": (88.1, 3),
+    }
+    assert {row.model for row in rows} == {"gpt-3.5-turbo"}
+
+
+def test_a_vote_over_samples_has_neither_trials_nor_gold_answers() -> None:
+    vote = one_of("LATS", "CoT-SC")
+    assert (vote.values["all"], vote.trials, vote.feedback) == (38, 1, "none")
+    assert one_of("LATS", "RAP, n = 10").values == {"all": 60}
+    # What does search with the gold answer stays as it was.
+    assert (one_of("LATS", "LATS").trials, one_of("LATS", "LATS").feedback) == (50, "oracle")
 
 
 def test_published_rows_take_every_form(tmp_path: Path) -> None:

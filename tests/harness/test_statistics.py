@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,15 +12,13 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from reflex_bench.harness.statistics import (
-    detectable_difference,
     error_bounds,
     holm,
-    mcnemar_exact,
     paired_bootstrap,
     pass_at_k,
     pass_hat_k,
-    smallest_significant,
     wilson,
+    wilson_of_means,
 )
 
 counts = st.integers(1, 200).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n)))
@@ -51,37 +48,6 @@ def test_wilson_touches_the_ends_and_knows_nothing_of_nothing() -> None:
         wilson(11, 10)
     with pytest.raises(ValueError, match="between 0 and 1"):
         wilson(1, 2, level=95)
-
-
-@pytest.mark.parametrize(
-    ("only_a", "only_b", "p"),
-    [
-        # Published pairs: HotPotQA at trials 5 and 1, ALFWorld at trials 1, 2 and 6 (counted from 0).
-        (18, 1, 7.6e-5),
-        (4, 6, 0.754),
-        (13, 4, 0.049),
-        (18, 4, 0.0043),
-        (23, 1, 3.0e-6),
-        (0, 0, 1.0),
-        (5, 5, 1.0),
-        # Worked by hand: all six on one side, 2 / 2^6.
-        (6, 0, 0.03125),
-    ],
-)
-def test_mcnemar_gives_the_known_p_values(only_a: int, only_b: int, p: float) -> None:
-    assert mcnemar_exact(only_a, only_b) == pytest.approx(p, rel=0.02)
-
-
-@given(st.integers(0, 60), st.integers(0, 60))
-def test_mcnemar_equals_a_sum_of_binomials_in_whole_numbers(only_a: int, only_b: int) -> None:
-    n = only_a + only_b
-    tail = sum(Fraction(math.comb(n, i), 2**n) for i in range(min(only_a, only_b) + 1))
-    assert mcnemar_exact(only_a, only_b) == pytest.approx(float(min(Fraction(1), 2 * tail)), rel=1e-9)
-    assert mcnemar_exact(only_a, only_b) == mcnemar_exact(only_b, only_a)
-
-
-def test_mcnemar_equals_scipys_binomial_test_on_many_pairs() -> None:
-    assert mcnemar_exact(5100, 4900) == pytest.approx(stats.binomtest(5100, 10_000).pvalue, rel=1e-6)
 
 
 def test_bootstrap_interval_agrees_with_scipys() -> None:
@@ -173,33 +139,40 @@ def test_one_success_and_nine_errors_may_be_anything_from_ten_per_cent() -> None
         error_bounds(2, 9, 10)
 
 
-@given(st.integers(0, 300))
-def test_smallest_significant_difference_is_where_the_p_value_crosses_five_per_cent(discordant: int) -> None:
-    least = smallest_significant(discordant)
-    p_by_difference = {
-        discordant - 2 * low: mcnemar_exact(low, discordant - low) for low in range(discordant // 2 + 1)
-    }
-    significant = [difference for difference, p in p_by_difference.items() if p <= 0.05]
-    assert least == (min(significant) if significant else None)
-    assert (least is None) == (discordant < 6)
+def test_wilsons_interval_for_means_is_wilsons_where_every_task_has_one_trial() -> None:
+    values = [1.0] * 84 + [0.0] * 50
+    # One degree of freedom fewer than tasks would shrink the sample, but not below the number of tasks.
+    assert wilson_of_means(values, 1) == pytest.approx(wilson(84, 134))
 
 
-@pytest.mark.parametrize(("n", "disagreement"), [(134, 0.2), (500, 0.15), (100, 0.4)])
-def test_detectable_difference_is_found_in_four_of_five_simulated_experiments(
-    n: int, disagreement: float
+def test_an_interval_for_means_is_never_of_width_zero() -> None:
+    assert wilson_of_means([1.0] * 20, 5) == pytest.approx(wilson(20, 20))
+    assert wilson_of_means([0.0] * 20, 5) == pytest.approx(wilson(0, 20))
+    # All alike between the ends: at most five samples a task, 100 together, less (z/t)² = (1.960 / 2.093)².
+    low, high = wilson_of_means([0.4] * 20, 5)
+    n = 100 * (1.959964 / 2.093024) ** 2
+    centre, half = (0.4 + 1.920729 / n) / (1 + 3.841459 / n), 1.959964 / (1 + 3.841459 / n)
+    half *= math.sqrt(0.24 / n + 3.841459 / (4 * n * n))
+    assert (low, high) == pytest.approx((centre - half, centre + half), abs=1e-6)
+    assert wilson_of_means([], 1) == (0.0, 1.0)
+    assert wilson_of_means([0.5], 5) == pytest.approx(tuple(wilson_of_means([0.5], 1)))
+
+
+def test_tasks_that_differ_give_a_wider_interval_for_means_than_tasks_that_are_alike() -> None:
+    apart, alike = [0.0, 1.0] * 30, [0.4, 0.6] * 30
+    wide, narrow = wilson_of_means(apart, 5), wilson_of_means(alike, 5)
+    assert wide.high - wide.low > 1.5 * (narrow.high - narrow.low)
+
+
+@pytest.mark.parametrize(("tasks", "samples", "k"), [(15, 5, 1), (40, 5, 3), (40, 5, 5), (134, 4, 1)])
+def test_the_interval_for_means_holds_the_true_value_in_19_runs_of_20(
+    tasks: int, samples: int, k: int
 ) -> None:
-    difference = detectable_difference(n, disagreement)
-    assert difference is not None
-    rng = np.random.default_rng(17)
-    chances = [(disagreement + difference) / 2, (disagreement - difference) / 2, 1 - disagreement]
-    only_b, only_a, _ = rng.multinomial(n, chances, size=20_000).T
-    # McNemar's test in the form the formula is for, (b - c)² / (b + c) against chi-squared. The counts are whole
-    # numbers, so its power moves in steps of a few points.
-    power = ((only_b - only_a) ** 2 > stats.chi2.ppf(0.95, 1) * (only_a + only_b)).mean()
-    assert power == pytest.approx(0.8, abs=0.035)
-
-
-def test_no_difference_can_be_detected_where_the_arms_hardly_disagree() -> None:
-    assert detectable_difference(134, 0.02) is None
-    assert detectable_difference(134, 0.0) is None
-    assert detectable_difference(1, 0.5) is None
+    rng = np.random.default_rng(3)
+    # Chances of a task are uniform, so the mean of 1 - (1 - p)^k is 1 - 1 / (k + 1).
+    true, held = 1 - 1 / (k + 1), 0
+    for _ in range(1000):
+        wins = rng.binomial(samples, rng.random(tasks))
+        values = [pass_at_k(samples, int(won), k) or 0.0 for won in wins]
+        held += wilson_of_means(values, samples / k).low <= true <= wilson_of_means(values, samples / k).high
+    assert held / 1000 > 0.935

@@ -91,20 +91,59 @@ def test_the_curve_has_a_line_for_every_trial_and_a_dash_where_an_arm_has_fewer(
 
 def test_hotpotqa_shows_f1_pages_steps_and_tokens_beside_exact_match(tmp_path: Path) -> None:
     def result(f1: float | None, reached: int) -> dict[str, Any]:
-        return {"f1": f1, "gold_pages": 2, "gold_pages_reached": reached}
+        return {"f1": f1, "em": float(f1 == 1.0), "gold_pages": 2, "gold_pages_reached": reached}
 
     rows = [
         trial("react", "a", 1, "success", result=result(1.0, 2)),
         trial("react", "b", 1, result=result(None, 0)),
         trial("react", "b", 2, result=result(0.5, 1)),
     ]
-    table = styled_table(run_of(tmp_path, rows, 2, arms={"react": {}}), "hotpotqa")
+    table = styled_table(run_of(tmp_path, rows, 2, arms={"react": {}}, environment=QUESTIONS), "hotpotqa")
     assert cells(render(table, "markdown")) == [
         ["Arm", "Trials", "EM", "F1", "Gold pages", "Steps", "Tokens"],
         # 2 of 4 pages, then 3 of 4; two trials, then three, over two questions.
         ["react", "1", "50.0% [9.5–90.5]", "50.0%", "50.0%", "10.0", "1.10k"],
         ["react", "2", "50.0% [9.5–90.5]", "75.0%", "75.0%", "15.0", "1.65k"],
     ]
+
+
+QUESTIONS = {"name": "hotpotqa", "feedback": "oracle", "settings": {"success": "em"}}
+
+
+def test_under_another_rule_the_solved_share_is_named_by_it_and_em_is_the_answers_own(tmp_path: Path) -> None:
+    environment = {"name": "hotpotqa", "feedback": "oracle", "settings": {"success": "f1>=0.5"}}
+    rows = [
+        trial("react", "a", 1, "success", result={"f1": 1.0, "em": 1.0}),
+        *(trial("react", task, 1, "success", result={"f1": 0.6, "em": 0.0}) for task in ("b", "c")),
+        trial("react", "d", 1, result={"f1": 0.2, "em": 0.0}),
+    ]
+    run = run_of(tmp_path, rows, 4, arms={"react": {}}, trials=1, environment=environment)
+    table = styled_table(run, "hotpotqa")
+    # Wilson: 3 of 4 and 1 of 4.
+    assert cells(render(table, "markdown")) == [
+        ["Arm", "Trials", "Solved (f1>=0.5)", "EM", "F1", "Gold pages", "Steps", "Tokens"],
+        ["react", "1", "75.0% [30.1–95.4]", "25.0% [4.6–69.9]", "60.0%", "–", "10.0", "1.10k"],
+    ]
+    assert (table.frame["share"][0], table.frame["em"][0]) == (0.75, 0.25)
+    assert not any("exact" in note for note in table.notes)
+
+
+def test_samples_of_questions_are_averaged_and_their_curve_is_refused(tmp_path: Path) -> None:
+    rows = [
+        trial("react", "a", 1, "success", result={"f1": 1.0, "em": 1.0}),
+        trial("react", "a", 2, result={"f1": 0.0, "em": 0.0}),
+        trial("react", "b", 1, result={"f1": 0.5, "em": 0.0}),
+        trial("react", "b", 2, result={"f1": 0.5, "em": 0.0}),
+    ]
+    arms = {"react": {"independent": True}}
+    run = run_of(tmp_path, rows, 2, arms=arms, environment=QUESTIONS)
+    (line,) = cells(render(styled_table(run, "hotpotqa"), "markdown"))[1:]
+    assert (line[0], line[1], line[2][:5], line[3]) == ("react", "2", "25.0%", "50.0%")
+    with pytest.raises(UsageError, match="its trials are independent samples"):
+        styled_table(run, "reflexion-curve")
+    typed_rows = [row | {"task_type": "put"} for row in rows]
+    text = render(styled_table(run_of(tmp_path / "t", typed_rows, 2, arms=arms), "react-table3"), "markdown")
+    assert cells(text)[-1] == ["react, mean of 2 samples", "25", "25"]
 
 
 def test_hotpotqa_is_refused_where_nothing_was_scored(tmp_path: Path) -> None:

@@ -8,31 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from synthetic_runs import REFLEXION, SETTINGS, chains, trial, write_run
+from synthetic_runs import REFLEXION, SETTINGS, TWO, chains, trial, two_arms, write_run
 
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.footnotes import notes
 from reflex_bench.harness.frame import Run, read_run
-from reflex_bench.harness.measures import by_type, independent_estimates, pass_at_k
+from reflex_bench.harness.measures import by_type, pass_at_k
+from reflex_bench.harness.number_format import amount, dollars
 from reflex_bench.harness.plain import plain
 from reflex_bench.harness.render import Cell, Grid, Table, render
-from reflex_bench.harness.tables import (
-    amount,
-    dollars,
-    outcomes_table,
-    pass_at_k_table,
-    shown_trials,
-    write_tables,
-)
-
-TWO = {"react": {}, "reflexion": REFLEXION}
-
-
-def two_arms(path: Path, **info: Any) -> Path:
-    """Ten tasks: react solves 4, 5, 5 within three trials, reflexion 4, 7, 8."""
-    rows = chains("react", [1] * 4 + [2] + [None] * 5, 3)
-    rows += chains("reflexion", [1] * 4 + [2] * 3 + [3] + [None] * 2, 3)
-    return write_run(path / "run", rows, arms=TWO, tasks=10, **info)
+from reflex_bench.harness.tables import outcomes_table, pass_at_k_table, shown_trials, write_tables
 
 
 def one_arm(path: Path, rows: list[dict[str, Any]], tasks: int = 2, **info: Any) -> Run:
@@ -82,59 +67,11 @@ def test_unknown_cost_is_unknown_even_if_all_other_trials_have_one(tmp_path: Pat
     assert re.search(r"^Cost +unknown$", render(pass_at_k_table(run), width=80), re.MULTILINE)
 
 
-def test_path_efficiency_is_of_won_trials_with_a_known_plan(tmp_path: Path) -> None:
-    rows = [
-        trial("react", "a", 1, "success", steps=10, result={"plan_length": 5}),
-        trial("react", "b", 1, "success", steps=8, result={"plan_length": 8}),
-        trial("react", "c", 1, "success", result={}),
-        trial("react", "d", 1, steps=30, result={"plan_length": 3}),
-    ]
-    frame = pass_at_k(one_arm(tmp_path, rows, tasks=4, trials=1))
-    assert frame["path_efficiency"][0] == pytest.approx((0.5 + 1.0) / 2)
-
-
-def test_f1_is_of_the_last_trial_of_every_task_and_no_answer_scores_nothing(tmp_path: Path) -> None:
-    rows = [
-        trial("react", "a", 1, result={"f1": 0.2}),
-        trial("react", "a", 2, "success", result={"f1": 1.0}),
-        trial("react", "b", 1, result={"f1": 0.9}),
-        trial("react", "b", 2, "step_limit", result={"f1": None}),
-    ]
-    run = one_arm(tmp_path, rows, trials=2)
-    assert pass_at_k(run)["f1"][0] == 0.5
-    assert any("matches exactly (EM)" in note for note in notes(run))
-
-
 def test_task_types_add_up_to_the_tasks(tmp_path: Path) -> None:
     rows = [*chains("react", [1, None, 2], 3), trial("react", "z", 1, "success", task_type="heat")]
     frame = by_type(one_arm(tmp_path, rows, tasks=4)).set_index("type")
     assert frame.loc["put", ["tasks", "solved"]].tolist() == [3, 2]
     assert frame.loc["heat", ["tasks", "solved"]].tolist() == [1, 1]
-
-
-def test_unbiased_estimates_are_refused_for_trials_that_stop_at_success(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="not defined"):
-        independent_estimates(read_run(two_arms(tmp_path)), "react")
-
-
-def test_unbiased_estimates_of_independent_trials(tmp_path: Path) -> None:
-    won = {"a": [True, False, False], "b": [True, True, True]}
-    rows = [
-        trial("react", task, number, "success" if ok else "failure")
-        for task, results in won.items()
-        for number, ok in enumerate(results, 1)
-    ]
-    run = one_arm(tmp_path, rows, arms={"react": {"independent": True}})
-    frame = independent_estimates(run, "react").set_index("k")
-    # Task a: 1/3, then 1 - C(2,2)/C(3,2) = 2/3, then 1; task b always 1. All of k: 1/3, 0, 0 and 1.
-    assert frame["pass@k"].tolist() == pytest.approx([2 / 3, 5 / 6, 1.0])
-    assert frame["pass^k"].tolist() == pytest.approx([2 / 3, 1 / 2, 1 / 2])
-
-
-def test_unbiased_estimates_need_every_trial(tmp_path: Path) -> None:
-    run = one_arm(tmp_path, [trial("react", "a", 1)], arms={"react": {"independent": True}})
-    with pytest.raises(UsageError, match="1 of 6 trials have a result"):
-        independent_estimates(run, "react")
 
 
 def test_a_simulated_model_is_named_first(tmp_path: Path) -> None:

@@ -65,7 +65,17 @@ def test_a_request_gets_the_reply_that_it_got(tmp_path: Path) -> None:
         "run": "first-run",
         "replies": 1,
         "recorded_models": ["m-1"],
+        "changed_parameters": {},
     }
+
+
+def test_what_an_endpoint_left_out_of_the_recorded_run_is_left_out_of_its_replay(tmp_path: Path) -> None:
+    models = {
+        "openai/m-1": {"changed_parameters": {"temperature": "left out"}},
+        "simulated": {"simulated": True},
+    }
+    model = open_model(recorded(tmp_path, line(ASKED, "go to desk 1"), models=models))
+    assert model.settings()["changed_parameters"] == {"temperature": "left out"}
 
 
 def test_samples_of_one_prompt_are_told_apart_by_their_seeds(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_an_episode_shows_the_task_takes_commands_and_is_won(native: Environment
     steps, result = play(native, task, ["dance", *plan])
     assert steps[0].observation.startswith("You are in the middle of a room.")
     assert steps[0].observation.endswith(f"\n\nYour task is to: {task.text}")
-    assert steps[1] == StepResult("Nothing happens.", valid=False)
+    assert steps[1] == StepResult("Nothing happens.", valid=False, reason="unparsed")
     assert [step.won for step in steps[2:]] == [False] * (len(plan) - 1) + [True]
     assert [step.done for step in steps] == [step.won for step in steps]
     assert all(step.valid for step in steps[2:])
