@@ -20,12 +20,15 @@ from reflex_bench.envs.hotpotqa.cache import cache_folder
 from reflex_bench.envs.hotpotqa.corpus import Corpus, LocalCorpus, read_pages
 from reflex_bench.envs.hotpotqa.documents import Document
 from reflex_bench.envs.hotpotqa.episode import HotpotEpisode
-from reflex_bench.envs.hotpotqa.profiles import PROFILES
+from reflex_bench.envs.hotpotqa.profiles import PROFILES, REFLEX, WHOLE_PAGE
 from reflex_bench.envs.hotpotqa.questions import Question
 from reflex_bench.envs.hotpotqa.scoring import success_rule
 from reflex_bench.envs.hotpotqa.wikipedia import ENGLISH, Wikipedia
 from reflex_bench.envs.sampling import Sampling
 from reflex_bench.harness.errors import UsageError
+
+TITLES = "as redirects"
+"""How titles are matched (`corpus`); runs made before the fifth rule have no such setting."""
 
 
 class Options(BaseModel):
@@ -100,8 +103,9 @@ class HotpotEnvironment:
 
     @cached_property
     def prompts(self) -> Prompts:
-        """From `agents/prompts/hotpotqa.yaml`."""
-        return prompts.load(self.name)
+        """From `agents/prompts/hotpotqa.yaml`; no example has a note that the profile does not give."""
+        loaded = prompts.load(self.name)
+        return loaded if self.profile is REFLEX else prompts.without(loaded, f" {WHOLE_PAGE}")
 
     def load(self, count: int | None = None, seed: int = 0) -> Split:
         """The split, by id, or the `count` tasks that stand for it; the data is read once.
@@ -206,6 +210,7 @@ class HotpotEnvironment:
             "corpus_size": corpus.size,
             "corpus_sha256": corpus.sha256,
             "on_miss": self.options.on_miss,
+            "titles": TITLES,
         }
 
     def close(self) -> None:
