@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from reflex_bench.envs.alfworld.household import Household
 
 Engine = Literal["native", "official"]
+Feedback = Literal["plain", "hint"]
 
 DEFAULT_ENGINE: Engine = "native"
 MAX_STEPS = 30  # Shinn et al., 2023, section 4.1: a trial of more than 30 actions has failed
@@ -63,6 +64,8 @@ class Options(BaseModel):
     """Which tasks stand for the split where not all are taken: `stratified` by type, or the `first` by id."""
     engine: Engine = DEFAULT_ENGINE
     """`native`, or `official` for TextWorld's own, which is some thousand times slower."""
+    feedback: Feedback = "plain"
+    """`hint` adds to "Nothing happens." one sentence on why (native engine only); no game of ALFWorld tells that."""
     workers: int | None = Field(default=None, ge=1)
     """Processes of the official engine (about 170 MB each); the number of processors unless given."""
 
@@ -108,6 +111,9 @@ class AlfworldEnvironment:
 
     Args:
         options: see there.
+
+    Raises:
+        UsageError: options that do not go together.
     """
 
     name = "alfworld"
@@ -118,6 +124,11 @@ class AlfworldEnvironment:
         from reflex_bench.agents import prompts
 
         self.prompts = prompts.load(self.name)
+        if options.feedback == "hint" and options.engine == "official":
+            raise UsageError(
+                "ALFWorld option 'feedback': hint goes with engine=native alone; the official engine does not know why "
+                "a command had no effect"
+            )
         self._options = options
         self._split, self._seed = parse_name(options.split, options.seed)
         self._pool = WorkerPool(options.workers or os.cpu_count() or 1)
@@ -141,7 +152,7 @@ class AlfworldEnvironment:
     def start(self, task: Task) -> Episode:
         """A fresh episode; the game is opened by its `reset`."""
         path: Path = task.data.path
-        return AlfworldEpisode(path, task.data.steps, self._open)
+        return AlfworldEpisode(path, task.data.steps, self._open, hints=self._options.feedback == "hint")
 
     def read_action(self, completion: str, policy: ParsePolicy) -> Action:
         """Finds the action in what a model wrote."""
@@ -170,6 +181,8 @@ class AlfworldEnvironment:
         }
         if self._split == PROCEDURAL:
             settings["generator"] = VERSION
+        if self._options.feedback != "plain":
+            settings["feedback"] = self._options.feedback
         return settings
 
     def close(self) -> None:
@@ -211,6 +224,7 @@ class AlfworldEpisode:
         path: the game file.
         steps: length of its recorded walkthrough, if there is one.
         open_game: opens a fresh game in the engine of choice, and returns with it how it speaks and what frees it.
+        hints: whether a command without effect is answered with the reason, too.
     """
 
     def __init__(
@@ -218,10 +232,12 @@ class AlfworldEpisode:
         path: Path,
         steps: int | None,
         open_game: Callable[[Path], tuple[Game, Grammar, Callable[[], None]]],
+        hints: bool = False,
     ) -> None:
         self._path = path
         self._steps = steps
         self._open_game = open_game
+        self._hints = hints
         self._game: Game | None = None
         self._free: Callable[[], None] = lambda: None
         self._grammar = Grammar(puts=False)
@@ -243,7 +259,10 @@ class AlfworldEpisode:
         answer = self._game.step(words)
         self._translated += translated
         observation = self._grammar.to_model(answer.observation.strip())
-        return StepResult(observation, answer.won, done=answer.won, valid=observation != NOTHING_HAPPENS)
+        valid = observation != NOTHING_HAPPENS
+        if self._hints and not valid:
+            observation += _hint(self._game, words)
+        return StepResult(observation, answer.won, done=answer.won, valid=valid)
 
     def result(self) -> Mapping[str, Any]:
         """`plan_length`: an upper bound on the steps needed; `translated`: commands put into the game's grammar."""
@@ -253,3 +272,13 @@ class AlfworldEpisode:
         """Gives the game back to its engine."""
         self._game = None
         self._free()
+
+
+def _hint(game: Game, command: str) -> str:
+    """Why a command had no effect, as it is added to the answer; "" where that is not known."""
+    from reflex_bench.envs.alfworld.engine import Game as NativeGame
+    from reflex_bench.envs.alfworld.hints import why_without_effect
+
+    # A game with rules that are not known here is played by the official engine, whatever was asked for.
+    reason = why_without_effect(game.household, game.state, command) if isinstance(game, NativeGame) else None
+    return f" {reason.sentence}" if reason else ""
