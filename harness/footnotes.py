@@ -23,6 +23,7 @@ def notes(run: Run) -> tuple[str, ...]:
         *_reality(run),
         *_status(run),
         *_errors(run),
+        *_timeouts(run),
         *_shared(run),
         *_repeats(run),
         *_feedback(run),
@@ -92,6 +93,17 @@ def _errors(run: Run) -> Iterable[str]:
                 f"{run.tasks} without a result. pass@{run.limit(arm)} is {100 * low:.1f}% if all of "
                 f"them fail and {100 * high:.1f}% if all succeed."
             )
+
+
+def _timeouts(run: Run) -> Iterable[str]:
+    lost = run.info.get("timeouts")
+    attempts, tokens = (lost.get("attempts"), lost.get("prompt_tokens")) if isinstance(lost, dict) else (0, 0)
+    if type(attempts) is int and type(tokens) is int and attempts > 0:
+        yield (
+            f"{_count(attempts, 'attempt')} at a call timed out and went out again, with about {tokens:,} prompt "
+            "tokens that count in no cell: too many calls at a time (--max-connections), or endpoint.timeout is too "
+            "short."
+        )
 
 
 def _shared(run: Run) -> Iterable[str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import reflex_bench.harness
 from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.journal import Taken
 from reflex_bench.harness.plan import Plan
 from reflex_bench.harness.runner import Ended
 from reflex_bench.harness.store import SCHEMA_VERSION
@@ -68,11 +69,11 @@ def describe(plan: Plan, run_id: str, command: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def learned(plan: Plan, manifest: Mapping[str, Any], ended: Ended) -> dict[str, Any]:
+def learned(plan: Plan, manifest: Mapping[str, Any], ended: Ended, taken: Taken) -> dict[str, Any]:
     """What is only known at the end of a run, on top of what an earlier process knew.
 
     That a server refused a parameter; which tasks stand in the prompts' examples; which tasks open alike (the same room
-    and goal), named only where some do.
+    and goal) and how many calls timed out, named only where some do.
     """
     known = list(manifest.get("contamination", ()))
     shown = [each for each in map(asdict, ended.overlaps) if each not in known]
@@ -81,6 +82,7 @@ def learned(plan: Plan, manifest: Mapping[str, Any], ended: Ended) -> dict[str, 
     return {
         "models": {name: dict(model.settings()) for name, model in plan.models.items()},
         "contamination": known + shown,
+        **({"timeouts": {"attempts": taken.timeouts, "prompt_tokens": taken.lost}} if taken.timeouts else {}),
         "split": {**manifest["split"], **({"clusters": clusters} if alike else {})},
     }
 

@@ -85,6 +85,7 @@ class Reply:
         server: `system_fingerprint` or what else names the server, "" where unknown.
         calls: native tool calls, in order.
         retries: further attempts that it took.
+        timeouts: how many of the attempts before timed out; each had sent the whole prompt.
     """
 
     text: str
@@ -96,6 +97,7 @@ class Reply:
     server: str = ""
     calls: tuple[ToolCall, ...] = ()
     retries: int = 0
+    timeouts: int = 0
 
 
 class Model(Protocol):

@@ -20,6 +20,7 @@ from reflex_bench.harness.errors import ModelError, ReflexError, UsageError, unk
 from reflex_bench.harness.turns import Urgency, take_back
 from reflex_bench.models import openai_wire as wire
 from reflex_bench.models.base import Reply, Request, ToolCall, Usage, tokens_of
+from reflex_bench.models.local_server import connections, default_connections
 from reflex_bench.models.openai_client import is_address, is_local, open_client, secrets_of
 from reflex_bench.models.openai_faults import (
     complaint_in,
@@ -46,6 +47,8 @@ NO_KEY = "none"
 
 _CHECK_TIMEOUT = 30.0  # seconds
 _TELL_EVERY = 60.0  # seconds between two lines about the same rate limit
+_SLOWING = {"rate_limit": "answers 429, too many requests", "timeout": "does not answer in time"}
+"""Kinds of faults after which fewer calls are made at a time, and how that is told."""
 
 _log = logging.getLogger(__name__)
 
@@ -91,7 +94,8 @@ class OpenAIModel:
         self._is_local = is_local(urlsplit(url).hostname or "")
         self._has_key = bool(key)
         self._secrets = secrets_of(key, url)
-        self._pace, self._told = Pace(options), -_TELL_EVERY
+        self._url = url
+        self._pace, self._told = Pace(options, default_connections(url)), -_TELL_EVERY
         self._client = open_client(url, key or NO_KEY, options, self._pace)
         self._changed: dict[str, str | None] = {}
         self._lock = threading.Lock()
@@ -99,7 +103,7 @@ class OpenAIModel:
 
     def complete(self, request: Request) -> Reply:
         """One reply, after as many attempts as `reflex_bench.models.retrying` allows; see `Model.complete`."""
-        started, retries = time.perf_counter(), Retries(self._options)
+        started, retries, timeouts = time.perf_counter(), Retries(self._options), 0
         while True:
             try:
                 reply = self._attempt(request)
@@ -108,9 +112,11 @@ class OpenAIModel:
             else:
                 self._pace.answered(tokens_of(reply.usage))
                 seconds = time.perf_counter() - started
-                return replace(reply, cost=self.cost(reply.usage), seconds=seconds, retries=retries.count)
-            if failure.kind == "rate_limit" and self._pace.refused(failure.retry_after):
-                self._tell_of_limit()
+                cost = self.cost(reply.usage)
+                return replace(reply, cost=cost, seconds=seconds, retries=retries.count, timeouts=timeouts)
+            timeouts += failure.kind == "timeout"
+            if failure.kind in _SLOWING and self._pace.refused(failure.retry_after):
+                self._tell_of_limit(_SLOWING[failure.kind])
             # Raised out here, an error drags no other along that holds the request and its key.
             if not retries.wait(failure):
                 raise failure
@@ -144,13 +150,13 @@ class OpenAIModel:
             calls=tuple(ToolCall(clean(call.name), clean(call.arguments)) for call in reply.calls),
         )
 
-    def _tell_of_limit(self) -> None:
+    def _tell_of_limit(self, what: str) -> None:
         with self._lock:
             now = time.monotonic()
             if now - self._told < _TELL_EVERY:
                 return
             self._told = now
-        _log.warning("%s answers 429, too many requests: %d at a time for now", self.name, self._pace.limit)
+        _log.warning("%s %s: %d at a time for now", self.name, what, self._pace.limit)
 
     def cost(self, usage: Usage) -> float | None:
         """US dollars for so many tokens, by the prices given or published; None where there are none."""
@@ -224,7 +230,16 @@ class OpenAIModel:
         """Asks the endpoint for its models; see `reflex_bench.models.base.Model.check`."""
         if not self._has_key and not self._is_local:
             raise UsageError(f"OPENAI_API_KEY is not set; {self._endpoint} needs a key")
-        return [*self._check_name(), *self._remarks()]
+        return [*self._check_name(), *self._count_slots(), *self._remarks()]
+
+    @property
+    def connections(self) -> int:
+        """Calls at a time; `check` asks a server on this machine for its slots."""
+        return self._pace.most
+
+    def _count_slots(self) -> Sequence[str]:
+        self._pace.most, remarks = connections(self._client, self._url, self._options.max_connections)
+        return remarks
 
     def _remarks(self) -> Iterator[str]:
         if self._has_key and not self._is_local and self._endpoint.startswith("http:"):
@@ -276,6 +291,7 @@ class OpenAIModel:
             "kind": "openai",
             "endpoint": self._endpoint,
             "api": self._options.api,
+            "connections": self.connections,
             "prices": asdict(override) if override else published,
             "changed_parameters": {old: new or "left out" for old, new in self._changed.items()},
         }
