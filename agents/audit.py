@@ -8,10 +8,12 @@ Shinn et al. (2023) published repeat an earlier one of their task word for word.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from reflex_bench.agents.base import Trajectory
+from reflex_bench.agents.base import ENDED, Trajectory
+from reflex_bench.agents.copying import copies, repeats_itself
+from reflex_bench.agents.languages import is_english, spaced
 from reflex_bench.agents.react import GIVE_UP
 
 RULES: Mapping[str, str] = {
@@ -20,11 +22,16 @@ RULES: Mapping[str, str] = {
     "within_limits": "ask for no more steps than one attempt has, and for no action that does not exist",
     "known_history": "speak of no attempts and no reflections that there have not been",
     "not_repeated": "say something else than an earlier reflection",
+    "prose": "write two to four sentences, without list, heading, code or actions line by line",
+    "truncated": "end every sentence",
+    "repeats_itself": "say every thing once",
+    "copied_example": "use your own words, and nothing from the examples, the instructions or the list of the room",
 }
 """The rules, and how each is told to a reflector that broke it."""
 
 _PLACE = re.compile(r"\ban? ([a-z]+) (\d+)")
 _NUMBERED = re.compile(r"\b([a-z]+) \(?(\d+)\)?")
+_NUMBER = re.compile(r"\d")
 _STEPS = re.compile(r"\bsteps? (\d+)(?:(?: ?[-–] ?| and | to )(\d+))?")
 _PROPER = re.compile(r"[A-Z][\w'’-]+(?: (?:(?:of|the|de|von|van|and) )?[A-Z][\w'’-]+)*")
 _BRACKETS = re.compile(r"\[([^\[\]]{2,300})\]")
@@ -63,10 +70,41 @@ _NOTES = re.compile(rf"\b{_BEFORE} (?:reflections?|notes?|lessons?)\b|\bsame as 
 _REPEATED = 0.9
 """A text is a repeat when an earlier one makes up this share of it, as when only "Again:" was put before it."""
 _SHORTEST_NAME = 3
+_LIST_LINE = re.compile(
+    r"\s*(?:[-*•>]\s|\d+[.)]\s|#+\s|```|\**Step \d+|(?:Thought|Action|Observation|Question)\b[ \d]*:)"
+)
+_LIST_LINES = 2
+_LISTED_NUMBERS = re.compile(
+    r"\b([a-z]+) \(?\d+\)?((?:(?:,| and| or|, and|, or) \(?\d+\)?\b(?! [a-z]+ \d))+)"
+)
+""""shelves 7, 8 and 9": the numbers behind the first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What is known of a reflection beside its text.
+
+    Attributes:
+        lines: those of the reply that it was made from.
+        whole: False where it breaks off.
+        sources: what the reflector was shown beside the trial: instructions and examples.
+    """
+
+    lines: tuple[str, ...] = ()
+    whole: bool = True
+    sources: tuple[str, ...] = ()
+
+
+WRITTEN = Written()
 
 
 def audit(
-    text: str, trajectory: Trajectory, earlier: Sequence[str], max_steps: int | None, verbs: Sequence[str]
+    text: str,
+    trajectory: Trajectory,
+    earlier: Sequence[str],
+    max_steps: int | None,
+    verbs: Sequence[str],
+    written: Written = WRITTEN,
 ) -> tuple[str, ...]:
     """The rules that a reflection fails, in the order of `RULES`; none where it is worth remembering.
 
@@ -76,14 +114,19 @@ def audit(
         earlier: what was written after earlier trials of the task.
         max_steps: the step cap; None where it is not known.
         verbs: with what the environment's actions begin (`Prompts.verbs`); with none, every action is taken to exist.
+        written: how the text came about.
     """
-    names = _names(trajectory)
+    text, names = spaced(text), _names(trajectory)
     holds: Mapping[str, Callable[[], bool]] = {
         "cites_trajectory": lambda: _cites(text.lower(), trajectory, names),
-        "actionable": lambda: any(_instructs(each, names, verbs) for each in _SENTENCE.split(text.lower())),
+        "actionable": lambda: _is_actionable(text, names, verbs),
         "within_limits": lambda: _possible(text, max_steps, verbs),
         "known_history": lambda: _knows(text.lower(), trajectory.trial, bool(earlier)),
         "not_repeated": lambda: not any(_repeats(text, one) for one in earlier),
+        "prose": lambda: sum(_LIST_LINE.match(line) is not None for line in written.lines) < _LIST_LINES,
+        "truncated": lambda: written.whole,
+        "repeats_itself": lambda: not repeats_itself(text, names.any),
+        "copied_example": lambda: not _copied(text, trajectory, names, written.sources),
     }
     return tuple(rule for rule in RULES if not holds[rule]())
 
@@ -95,15 +138,25 @@ class _Names:
     Attributes:
         numbered: (kind, number) of the things of a room that numbers its things.
         any: names of all sorts, words parted by single spaces.
+        tried: (kind, number) of what the agent named itself.
     """
 
     numbered: frozenset[tuple[str, str]]
     any: frozenset[str]
+    tried: frozenset[tuple[str, str]] = frozenset()
 
     def invented(self, text: str) -> bool:
-        """Whether a text names a thing of a kind that occurs, under a number that does not."""
+        """Whether a text names a thing of a kind that occurs, under a number that does not.
+
+        What the agent itself named in vain may be named again where a sentence tells of it, but not be asked for.
+        """
         kinds = {kind for kind, _ in self.numbered}
-        return any(pair[0] in kinds and pair not in self.numbered for pair in _NUMBERED.findall(text))
+        for sentence in _SENTENCE.split(text):
+            asks = _INSTRUCTION.search(sentence) and not _DENIAL.search(sentence)
+            known = self.numbered if asks else self.numbered | self.tried
+            if any(pair[0] in kinds and pair not in known for pair in _pairs(sentence, kinds)):
+                return True
+        return False
 
     def occur(self, text: str) -> bool:
         """Whether a text names something that occurs; a number may be missing, an `s` may be added."""
@@ -117,6 +170,9 @@ def _names(trajectory: Trajectory) -> _Names:
     room = len(_PLACE.findall(trajectory.opening)) > 1
     numbered = frozenset(pair for text in seen if room for pair in _PLACE.findall(text))
     names = {kind for kind, _ in numbered}
+    tried = frozenset(
+        pair for step in trajectory.steps if room for pair in _NUMBERED.findall(step.action or "")
+    )
     for step in trajectory.steps:
         names.add(step.action or "")
         names.update(_BRACKETS.findall(step.action or ""))
@@ -124,7 +180,21 @@ def _names(trajectory: Trajectory) -> _Names:
         names.update(_proper(text))
         names.update(title for listed in _BRACKETS.findall(text) for title in listed.split(";"))
     tidy = (_words(name).strip() for name in names)
-    return _Names(numbered, frozenset(name for name in tidy if len(name) >= _SHORTEST_NAME))
+    return _Names(numbered, frozenset(name for name in tidy if len(name) >= _SHORTEST_NAME), tried)
+
+
+def _pairs(text: str, kinds: Collection[str]) -> Iterator[tuple[str, str]]:
+    """(kind, number) of the things that a text names, also in the plural ("shelves 7 and 8")."""
+    for kind, number in _NUMBERED.findall(text):
+        yield _singular(kind, kinds), number
+    for kind, more in _LISTED_NUMBERS.findall(text):
+        for number in re.findall(r"\d+", more):
+            yield _singular(kind, kinds), number
+
+
+def _singular(kind: str, kinds: Collection[str]) -> str:
+    forms = (kind, kind.removesuffix("s"), kind.removesuffix("es"), f"{kind.removesuffix('ves')}f")
+    return next((form for form in forms if form in kinds), kind)
 
 
 def _proper(text: str) -> Iterator[str]:
@@ -149,7 +219,18 @@ def _cites(text: str, trajectory: Trajectory, names: _Names) -> bool:
     steps = [_count(number) for pair in _STEPS.findall(text) for number in pair if number]
     if names.invented(text) or any(not 1 <= number <= len(trajectory.steps) for number in steps):
         return False
-    return bool(steps) or names.occur(text)
+    named = steps or names.occur(text)
+    # Who writes in another language may translate the names of things, and then only their numbers are left.
+    return bool(named) or (not is_english(text) and bool(_NUMBER.search(text)))
+
+
+def _is_actionable(text: str, names: _Names, verbs: Sequence[str]) -> bool:
+    sentences = _SENTENCE.split(text.lower())
+    if is_english(text):
+        return any(_instructs(each, names, verbs) for each in sentences)
+    # How other languages ask for something is not known here: that something is named must do.
+    acts = [_words(verb) for verb in verbs]
+    return any(names.occur(each) or any(act in _words(each) for act in acts) for each in sentences)
 
 
 def _instructs(sentence: str, names: _Names, verbs: Sequence[str]) -> bool:
@@ -188,6 +269,19 @@ def _knows(text: str, trial: int, noted: bool) -> bool:
 def _count(word: str) -> int:
     # Nine digits are more than any limit, and Python refuses to read some thousand.
     return _COUNTS.get(word) or int(word[:9])
+
+
+def _copied(text: str, trajectory: Trajectory, names: _Names, sources: Sequence[str]) -> bool:
+    """Whether a text has words, or names of things, that the reflector had from elsewhere than the trial."""
+    steps = trajectory.steps
+    own = [part for step in steps for part in (step.thought, step.action or "", step.observation)]
+    # The task may be named, and so may how the trial ended; not so the list of the room.
+    own += [trajectory.task.text, *(ended.format(steps=len(steps)) for ended in ENDED.values())]
+    if copies(text, [*sources, trajectory.opening], own):
+        return True
+    foreign = {name for source in sources for name in _proper(source) if " " in name}
+    here = _words(" ".join([trajectory.opening, *own]))
+    return any(_words(name) in _words(text) and _words(name) not in here for name in foreign)
 
 
 def _repeats(text: str, earlier: str) -> bool:
