@@ -74,9 +74,7 @@ _LIST_LINE = re.compile(
     r"\s*(?:[-*•>]\s|\d+[.)]\s|#+\s|```|\**Step \d+|(?:Thought|Action|Observation|Question)\b[ \d]*:)"
 )
 _LIST_LINES = 2
-_LISTED_NUMBERS = re.compile(
-    r"\b([a-z]+) \(?\d+\)?((?:(?:,| and| or|, and|, or) \(?\d+\)?\b(?! [a-z]+ \d))+)"
-)
+_LISTED_NUMBERS = re.compile(r"\b([a-z]+) \(?\d+\)?((?:,? (?:and |or )?\(?\d+\)?)+)(?: ([a-z]+))?")
 """"shelves 7, 8 and 9": the numbers behind the first."""
 
 
@@ -161,7 +159,10 @@ class _Names:
     def occur(self, text: str) -> bool:
         """Whether a text names something that occurs; a number may be missing, an `s` may be added."""
         words = _words(text)
-        return any(f" {name} " in words or f" {name}s " in words for name in self.any)
+        forms = ("{}", "{}s", "{}es")
+        plurals = (f"{name.removesuffix('f')}ves" for name in self.any if name.endswith("f"))
+        named = (form.format(name) for name in self.any for form in forms)
+        return any(f" {name} " in words for name in (*named, *plurals))
 
 
 def _names(trajectory: Trajectory) -> _Names:
@@ -187,8 +188,10 @@ def _pairs(text: str, kinds: Collection[str]) -> Iterator[tuple[str, str]]:
     """(kind, number) of the things that a text names, also in the plural ("shelves 7 and 8")."""
     for kind, number in _NUMBERED.findall(text):
         yield _singular(kind, kinds), number
-    for kind, more in _LISTED_NUMBERS.findall(text):
-        for number in re.findall(r"\d+", more):
+    for kind, more, following in _LISTED_NUMBERS.findall(text):
+        numbers = re.findall(r"\d+", more)
+        # "desk 1, 2 shelves": the last one counts what follows.
+        for number in numbers[: -1 if _singular(following, kinds) in kinds else None]:
             yield _singular(kind, kinds), number
 
 
