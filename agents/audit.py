@@ -128,7 +128,9 @@ def audit(
 
 def _cites(text: str, trajectory: Trajectory, names: Names) -> bool:
     steps = [_count(number) for pair in _STEPS.findall(text) for number in pair if number]
-    if any(names.invented(each, _asks(each)) for each in _SENTENCE.split(text)) or any(not 1 <= number <= len(trajectory.steps) for number in steps):
+    if any(not 1 <= number <= len(trajectory.steps) for number in steps):
+        return False
+    if any(names.invented(each, _asks(each)) for each in _SENTENCE.split(text)):
         return False
     named = steps or names.occur(text)
     # Who writes in another language may translate the names of things, and then only their numbers are left.
@@ -203,7 +205,9 @@ def _copied(text: str, trajectory: Trajectory, names: Names, sources: Sequence[s
         return True
     foreign = {name for source in sources for name in proper_names(source) if " " in name}
     here = spaced_words(" ".join([trajectory.opening, *own]))
-    return any(spaced_words(name) in spaced_words(text) and spaced_words(name) not in here for name in foreign)
+    return any(
+        spaced_words(name) in spaced_words(text) and spaced_words(name) not in here for name in foreign
+    )
 
 
 def _repeats(text: str, earlier: str) -> bool:

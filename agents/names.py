@@ -89,7 +89,7 @@ def _singular(kind: str, kinds: Collection[str]) -> str:
 
 
 def proper_names(text: str) -> Iterator[str]:
-    """Yield names as English writes them: capitals in the middle of a sentence, or several words with capitals in a row."""
+    """Yield names as English writes them: capitals inside a sentence, or several words with capitals in a row."""
     for found in _PROPER.finditer(text):
         name, before = found[0], text[max(0, found.start() - 2) : found.start()]
         inside = len(before) == 2 and before[1] == " " and (before[0].isalnum() or before[0] in ",;)")

@@ -11,6 +11,9 @@ from reflex_bench.agents.copying import words
 _WINDOW, _SKIPPED = 10, 5
 """Words behind a verb in which the thing that it is about stands, and how many may stand before the thing."""
 _LOOKUPS = ("lookup", "look up")
+_ANY = "start"
+_RETURNS = (("start",), ("begin",), ("return",), ("go", "back"))
+"""What is said of a thing without saying which action is meant; any action on it counts."""
 _NOTHING_MORE = ("Could not find", "(whole page shown)")
 _BRACKETS = re.compile(r"\[([^\[\]]+)\]")
 _SIMILAR = re.compile(r"Similar: \[([^\]]*)\]")
@@ -30,7 +33,8 @@ def asks_for_the_same(
         names: the things that occur in it, as words parted by single spaces.
         verbs: with what the environment's actions begin.
     """
-    known = {form: " ".join(words(verb)) for verb in verbs for form in _forms(words(verb))}
+    known = {form: _ANY for verb in _RETURNS for form in _forms(verb)}
+    known |= {form: " ".join(words(verb)) for verb in verbs for form in _forms(words(verb))}
     asked = {pair for sentence in sentences for pair in _asked(words(sentence), known, names)}
     main = {pair for pair in asked if pair[0] not in _LOOKUPS}
     done = {pair: [step.observation for step in steps if _is(step, *pair)] for pair in main}
@@ -46,12 +50,12 @@ def _is(step: Step, verb: str, name: str) -> bool:
     bracket = _BRACKETS.search(action)
     if bracket is None:
         said = " ".join(words(action))
-        return said.startswith(f"{verb} ") and f" {name} " in f"{said} "
+        return (verb == _ANY or said.startswith(f"{verb} ")) and f" {name} " in f"{said} "
     # A title that the answer lists is another than the one that was not found, if only by its parenthesis.
     similar = _SIMILAR.search(step.observation)
     listed = {_title(each) for each in similar[1].split(";")} if similar else set()
-    asked_for = words(action[: bracket.start()]) == verb.split() and _title(bracket[1]) == name
-    return asked_for and name not in listed
+    meant = verb == _ANY or words(action[: bracket.start()]) == verb.split()
+    return meant and _title(bracket[1]) == name and name not in listed
 
 
 def _title(text: str) -> str:
