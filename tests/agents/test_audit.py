@@ -299,3 +299,35 @@ def test_a_long_name_may_be_told_of_three_times_and_anything_else_not():
         + "Next time I should look up born in Orla Penhallick."
     )
     assert failed(loop, played=read, verbs=QUESTIONS) == ("repeats_itself",)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        # Done already, in other words and forms; and the same with something new beside it.
+        ("Next time I should search Harrowgill Viaduct first.", True),
+        ("Next time I should begin with the Harrowgill Viaduct again.", True),
+        ("Next time I should start by searching for Orla.", True),
+        ("Next time I should search Harrowgill Viaduct and then Search[Orla Penhallick].", False),
+        ("Next time I should search Harrowgill Viaduct and look up born there.", False),
+        # The page of this title was listed, and another than the one that was not found.
+        ("Next time I should search Orla Fenn.", False),
+        # What names no action together with a thing cannot be judged.
+        ("Next time I should think about the Harrowgill Viaduct.", False),
+        ("I searched Harrowgill Viaduct. Next time I should search Orla Penhallick.", False),
+    ],
+)
+def test_a_reflection_asks_for_something_that_its_trial_did_not_do(text, same):
+    assert ("new_action" in failed(text, played=READ, verbs=QUESTIONS)) is same
+
+
+def test_looking_up_is_nothing_new_on_a_page_that_was_shown_whole():
+    whole = replace(READ.steps[0], observation=f"{READ.steps[0].observation} (whole page shown)")
+    text = "Next time I should search Harrowgill Viaduct and look up born there."
+    assert failed(text, played=replace(READ, steps=(whole,)), verbs=QUESTIONS) == ("new_action",)
+
+
+def test_a_title_with_a_parenthesis_is_another_than_the_one_that_was_not_found():
+    missed = Step(1, "", "", "Search[Orm river]", "Could not find [Orm river]. Similar: [Orm (river); Orm].")
+    played = replace(READ, steps=(missed,))
+    assert failed("Next time I should search Orm (river).", played=played, verbs=QUESTIONS) == ()
