@@ -111,8 +111,7 @@ class OpenAIModel:
                 failure = error
             else:
                 self._pace.answered(tokens_of(reply.usage))
-                seconds = time.perf_counter() - started
-                cost = self.cost(reply.usage)
+                seconds, cost = time.perf_counter() - started, self.cost(reply.usage)
                 return replace(reply, cost=cost, seconds=seconds, retries=retries.count, timeouts=timeouts)
             timeouts += failure.kind == "timeout"
             if failure.kind in _SLOWING and self._pace.refused(failure.retry_after):
@@ -238,8 +237,8 @@ class OpenAIModel:
         return self._pace.most
 
     def _count_slots(self) -> Sequence[str]:
-        self._pace.most, remarks = connections(self._client, self._url, self._options.max_connections)
-        return remarks
+        self._pace.most, told = connections(self._client, self._url, self._options.max_connections)
+        return told
 
     def _remarks(self) -> Iterator[str]:
         if self._has_key and not self._is_local and self._endpoint.startswith("http:"):
