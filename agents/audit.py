@@ -121,7 +121,7 @@ def audit(
         "prose": lambda: sum(_LIST_LINE.match(line) is not None for line in written.lines) < _LIST_LINES,
         "truncated": lambda: written.whole,
         "repeats_itself": lambda: not repeats_itself(text, names.any),
-        "copied_example": lambda: not _copied(text, trajectory, names, written.sources),
+        "copied_example": lambda: not _copied(text, trajectory, written.sources),
     }
     return tuple(rule for rule in RULES if not holds[rule]())
 
@@ -195,7 +195,7 @@ def _count(word: str) -> int:
     return _COUNTS.get(word) or int(word[:9])
 
 
-def _copied(text: str, trajectory: Trajectory, names: Names, sources: Sequence[str]) -> bool:
+def _copied(text: str, trajectory: Trajectory, sources: Sequence[str]) -> bool:
     """Whether a text has words, or names of things, that the reflector had from elsewhere than the trial."""
     steps = trajectory.steps
     own = [part for step in steps for part in (step.thought, step.action or "", step.observation)]
