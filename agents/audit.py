@@ -8,10 +8,14 @@ Shinn et al. (2023) published repeat an earlier one of their task word for word.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reflex_bench.agents.base import Trajectory
+from reflex_bench.agents.base import ENDED, Trajectory
+from reflex_bench.agents.copying import copies, repeats_itself
+from reflex_bench.agents.languages import is_english, spaced
+from reflex_bench.agents.names import Names, names_of, proper_names, spaced_words
+from reflex_bench.agents.novelty import asks_for_the_same
 from reflex_bench.agents.react import GIVE_UP
 
 RULES: Mapping[str, str] = {
@@ -20,19 +24,20 @@ RULES: Mapping[str, str] = {
     "within_limits": "ask for no more steps than one attempt has, and for no action that does not exist",
     "known_history": "speak of no attempts and no reflections that there have not been",
     "not_repeated": "say something else than an earlier reflection",
+    "new_action": "ask for something that this attempt did not do",
+    "prose": "write two to four sentences, without list, heading, code or actions line by line",
+    "truncated": "end every sentence",
+    "repeats_itself": "say every thing once",
+    "copied_example": "use your own words, and nothing from the examples, the instructions or the list of the room",
 }
 """The rules, and how each is told to a reflector that broke it."""
 
-_PLACE = re.compile(r"\ban? ([a-z]+) (\d+)")
-_NUMBERED = re.compile(r"\b([a-z]+) \(?(\d+)\)?")
+_NUMBER = re.compile(r"\d")
 _STEPS = re.compile(r"\bsteps? (\d+)(?:(?: ?[-–] ?| and | to )(\d+))?")
-_PROPER = re.compile(r"[A-Z][\w'’-]+(?: (?:(?:of|the|de|von|van|and) )?[A-Z][\w'’-]+)*")
-_BRACKETS = re.compile(r"\[([^\[\]]{2,300})\]")
-_WORD = re.compile(r"[^\W_]+")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 _INSTRUCTION = re.compile(
     r"\b(?:should|must|need to|have to|ought to|will|next (?:time|trial|attempt)|this time|instead|try to|start by|"
-    r"begin (?:with|by)|make sure|remember to|first)\b"
+    r"begin (?:with|by)|make sure|remember to|(?<!the )first)\b"
 )
 _FORM = re.compile(r"\b(?:write|spell|format|numbers?|brackets?|one line)\b")
 """How an action is written is in the agent's hands in every environment."""
@@ -62,11 +67,38 @@ _ATTEMPTS = re.compile(r"\b(?:previous|earlier|prior) (?:attempts|trials|tries)\
 _NOTES = re.compile(rf"\b{_BEFORE} (?:reflections?|notes?|lessons?)\b|\bsame as before\b")
 _REPEATED = 0.9
 """A text is a repeat when an earlier one makes up this share of it, as when only "Again:" was put before it."""
-_SHORTEST_NAME = 3
+_LIST_LINE = re.compile(
+    r"\s*(?:[-*•>]\s|\d+[.)]\s|#+\s|```|\**Step \d+|\*\*[^*]{1,40}\*\*:?\s*$"
+    r"|(?:Thought|Action|Observation|Question)\b[ \d]*:)"
+)
+_LIST_LINES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What is known of a reflection beside its text.
+
+    Attributes:
+        lines: those of the reply that it was made from.
+        whole: False where it breaks off.
+        sources: what the reflector was shown beside the trial: instructions and examples.
+    """
+
+    lines: tuple[str, ...] = ()
+    whole: bool = True
+    sources: tuple[str, ...] = ()
+
+
+WRITTEN = Written()
 
 
 def audit(
-    text: str, trajectory: Trajectory, earlier: Sequence[str], max_steps: int | None, verbs: Sequence[str]
+    text: str,
+    trajectory: Trajectory,
+    earlier: Sequence[str],
+    max_steps: int | None,
+    verbs: Sequence[str],
+    written: Written = WRITTEN,
 ) -> tuple[str, ...]:
     """The rules that a reflection fails, in the order of `RULES`; none where it is worth remembering.
 
@@ -76,85 +108,58 @@ def audit(
         earlier: what was written after earlier trials of the task.
         max_steps: the step cap; None where it is not known.
         verbs: with what the environment's actions begin (`Prompts.verbs`); with none, every action is taken to exist.
+        written: how the text came about.
     """
-    names = _names(trajectory)
+    text, names = spaced(text), names_of(trajectory)
     holds: Mapping[str, Callable[[], bool]] = {
         "cites_trajectory": lambda: _cites(text.lower(), trajectory, names),
-        "actionable": lambda: any(_instructs(each, names, verbs) for each in _SENTENCE.split(text.lower())),
+        "actionable": lambda: _is_actionable(text, names, verbs),
         "within_limits": lambda: _possible(text, max_steps, verbs),
         "known_history": lambda: _knows(text.lower(), trajectory.trial, bool(earlier)),
         "not_repeated": lambda: not any(_repeats(text, one) for one in earlier),
+        "new_action": lambda: not _asks_for_the_same(text, trajectory, names, verbs),
+        "prose": lambda: sum(_LIST_LINE.match(line) is not None for line in written.lines) < _LIST_LINES,
+        "truncated": lambda: written.whole,
+        "repeats_itself": lambda: not repeats_itself(text, names.any),
+        "copied_example": lambda: not _copied(text, trajectory, written.sources),
     }
     return tuple(rule for rule in RULES if not holds[rule]())
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """What occurs in a trial, in lower case.
-
-    Attributes:
-        numbered: (kind, number) of the things of a room that numbers its things.
-        any: names of all sorts, words parted by single spaces.
-    """
-
-    numbered: frozenset[tuple[str, str]]
-    any: frozenset[str]
-
-    def invented(self, text: str) -> bool:
-        """Whether a text names a thing of a kind that occurs, under a number that does not."""
-        kinds = {kind for kind, _ in self.numbered}
-        return any(pair[0] in kinds and pair not in self.numbered for pair in _NUMBERED.findall(text))
-
-    def occur(self, text: str) -> bool:
-        """Whether a text names something that occurs; a number may be missing, an `s` may be added."""
-        words = _words(text)
-        return any(f" {name} " in words or f" {name}s " in words for name in self.any)
-
-
-def _names(trajectory: Trajectory) -> _Names:
-    seen = [trajectory.opening, *(step.observation for step in trajectory.steps)]
-    # One "a top 10 hit" in a page makes no room; a room lists what stands in it at the beginning.
-    room = len(_PLACE.findall(trajectory.opening)) > 1
-    numbered = frozenset(pair for text in seen if room for pair in _PLACE.findall(text))
-    names = {kind for kind, _ in numbered}
-    for step in trajectory.steps:
-        names.add(step.action or "")
-        names.update(_BRACKETS.findall(step.action or ""))
-    for text in seen:
-        names.update(_proper(text))
-        names.update(title for listed in _BRACKETS.findall(text) for title in listed.split(";"))
-    tidy = (_words(name).strip() for name in names)
-    return _Names(numbered, frozenset(name for name in tidy if len(name) >= _SHORTEST_NAME))
-
-
-def _proper(text: str) -> Iterator[str]:
-    """Names as English writes them: capitals in the middle of a sentence, or several words with capitals in a row."""
-    for found in _PROPER.finditer(text):
-        name, before = found[0], text[max(0, found.start() - 2) : found.start()]
-        inside = len(before) == 2 and before[1] == " " and (before[0].isalnum() or before[0] in ",;)")
-        if inside:
-            yield name
-        elif " " in name:
-            # The first word may have its capital from the sentence: "The Harrowgill Viaduct", "In Grauhafen".
-            yield name
-            yield name.partition(" ")[2]
-
-
-def _words(text: str) -> str:
-    """The words of a text in lower case, with one space between them and at both ends."""
-    return f" {' '.join(_WORD.findall(text.lower()))} "
-
-
-def _cites(text: str, trajectory: Trajectory, names: _Names) -> bool:
+def _cites(text: str, trajectory: Trajectory, names: Names) -> bool:
     steps = [_count(number) for pair in _STEPS.findall(text) for number in pair if number]
-    if names.invented(text) or any(not 1 <= number <= len(trajectory.steps) for number in steps):
+    if any(not 1 <= number <= len(trajectory.steps) for number in steps):
         return False
-    return bool(steps) or names.occur(text)
+    if any(names.invented(each, _asks(each)) for each in _SENTENCE.split(text)):
+        return False
+    named = steps or names.occur(text)
+    # Who writes in another language may translate the names of things, and then only their numbers are left.
+    return bool(named) or (not is_english(text) and bool(_NUMBER.search(text)))
 
 
-def _instructs(sentence: str, names: _Names, verbs: Sequence[str]) -> bool:
-    words = _words(sentence)
-    acts = [_words(verb) for verb in verbs]
+def _asks(sentence: str) -> bool:
+    """Whether a sentence asks for something, and does not warn of it."""
+    return bool(_INSTRUCTION.search(sentence)) and not _DENIAL.search(sentence)
+
+
+def _is_actionable(text: str, names: Names, verbs: Sequence[str]) -> bool:
+    sentences = _SENTENCE.split(text.lower())
+    if is_english(text):
+        return any(_instructs(each, names, verbs) for each in sentences)
+    # How other languages ask for something is not known here: that something is named must do.
+    acts = [spaced_words(verb) for verb in verbs]
+    return any(names.occur(each) or any(act in spaced_words(each) for act in acts) for each in sentences)
+
+
+def _asks_for_the_same(text: str, trajectory: Trajectory, names: Names, verbs: Sequence[str]) -> bool:
+    things = names.any | {" ".join(pair) for pair in names.numbered}
+    asking = (each for each in _SENTENCE.split(text) if _INSTRUCTION.search(each.lower()))
+    return asks_for_the_same(asking, trajectory.steps, things, verbs)
+
+
+def _instructs(sentence: str, names: Names, verbs: Sequence[str]) -> bool:
+    words = spaced_words(sentence)
+    acts = [spaced_words(verb) for verb in verbs]
     if not _INSTRUCTION.search(sentence) and not words.startswith(tuple(acts)):
         return False
     return any(act in words for act in acts) or bool(_FORM.search(sentence)) or names.occur(sentence)
@@ -165,13 +170,13 @@ def _possible(text: str, max_steps: int | None, verbs: Sequence[str]) -> bool:
     amounts = [_TENS.get(amount) or _count(amount) for amount in _AMOUNT.findall(lower)]
     if _ENDLESS.search(lower) or (max_steps is not None and any(amount > max_steps for amount in amounts)):
         return False
-    known = tuple(_words(verb) for verb in (*verbs, GIVE_UP, "think"))
+    known = tuple(spaced_words(verb) for verb in (*verbs, GIVE_UP, "think"))
     for sentence in _SENTENCE.split(text):
         # What was tried in vain, or is warned of, may well not exist.
         if not verbs or not _INSTRUCTION.search(sentence.lower()) or _DENIAL.search(sentence.lower()):
             continue
         asked_for = [*_CALL.findall(sentence), *_QUOTED.findall(sentence)]
-        if not all(_words(action).startswith(known) for action in asked_for):
+        if not all(spaced_words(action).startswith(known) for action in asked_for):
             return False
     return True
 
@@ -190,6 +195,21 @@ def _count(word: str) -> int:
     return _COUNTS.get(word) or int(word[:9])
 
 
+def _copied(text: str, trajectory: Trajectory, sources: Sequence[str]) -> bool:
+    """Whether a text has words, or names of things, that the reflector had from elsewhere than the trial."""
+    steps = trajectory.steps
+    own = [part for step in steps for part in (step.thought, step.action or "", step.observation)]
+    # The task may be named, and so may how the trial ended; not so the list of the room.
+    own += [trajectory.task.text, *(ended.format(steps=len(steps)) for ended in ENDED.values())]
+    if copies(text, [*sources, trajectory.opening], own):
+        return True
+    foreign = {name for source in sources for name in proper_names(source) if " " in name}
+    here = spaced_words(" ".join([trajectory.opening, *own]))
+    return any(
+        spaced_words(name) in spaced_words(text) and spaced_words(name) not in here for name in foreign
+    )
+
+
 def _repeats(text: str, earlier: str) -> bool:
-    now, before = _words(text), _words(earlier)
+    now, before = spaced_words(text), spaced_words(earlier)
     return bool(before.strip()) and before in now and len(before) >= _REPEATED * len(now)

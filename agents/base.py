@@ -164,6 +164,7 @@ class Verdict:
         efficiency: a remark on wasted steps.
         critical_step: the step at which it was decided.
         malformed: replies that were not what was asked for.
+        repairs: what the judge's reply had apart from its verdict (`reflex_bench.agents.schema.Answer`).
     """
 
     success: bool
@@ -173,6 +174,7 @@ class Verdict:
     efficiency: str = ""
     critical_step: int | None = None
     malformed: int = 0
+    repairs: tuple[str, ...] = ()
 
 
 class Evaluator(Protocol):
@@ -217,6 +219,7 @@ class Reflection:
         audit: the rules that it breaks; none where it is sound.
         attempts: how many times it was asked for.
         kept: False where it was not to be remembered.
+        repairs: what was taken out of the reply that it was made from, each once.
     """
 
     text: str
@@ -226,6 +229,7 @@ class Reflection:
     audit: tuple[str, ...] = ()
     attempts: int = 1
     kept: bool = True
+    repairs: tuple[str, ...] = ()
 
 
 Watch = Callable[[str, Sequence[Step]], StepVerdict]

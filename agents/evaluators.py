@@ -155,13 +155,14 @@ def as_judged(trajectory: Trajectory, verdict: Verdict) -> Trajectory:
     return replace(trajectory, outcome=outcome, remark=remark)
 
 
-def build(config: object, depth: int = 1) -> NamedEvaluator:
+def build(config: object, depth: int = 1, continued: bool = False) -> NamedEvaluator:
     """The evaluator that a configuration names.
 
     Args:
         config: `environment`, `heuristic`, `model`, `{"heuristic": {"cycles": 3, "max_actions": 30}}`, or
             `{"all": [...]}` or `{"any": [...]}` of such.
         depth: how deep this one stands; a few levels are enough for anyone, and a YAML alias can hold itself.
+        continued: whether models continue a text, instead of answering a message.
 
     Raises:
         UsageError: it names none.
@@ -169,7 +170,7 @@ def build(config: object, depth: int = 1) -> NamedEvaluator:
     if config == "environment":
         return environment
     if config == "model":
-        return Model()
+        return Model(continued=continued)
     if config == "heuristic":
         return Heuristic()
     if isinstance(config, Mapping) and len(config) == 1:
@@ -181,7 +182,7 @@ def build(config: object, depth: int = 1) -> NamedEvaluator:
                 raise UsageError(
                     f"evaluator: {name!r} takes a list of evaluators, at most {_DEEPEST} levels deep"
                 )
-            parts = [build(part, depth + 1) for part in inside]
+            parts = [build(part, depth + 1, continued) for part in inside]
             return All(parts) if name == "all" else Any(parts)
         config = name
     if isinstance(config, str):

@@ -73,17 +73,21 @@ class Model:
 
     A judge that gives no usable verdict has not passed the trial, so that no chain stops because of it. A critical step
     that does not exist counts as none.
+
+    Attributes:
+        continued: whether the model continues a text, instead of answering a message.
     """
 
     name: str = "model"
     sources: tuple[str, ...] = ("model",)
+    continued: bool = False
 
     def __call__(self, trajectory: Trajectory, prompts: Prompts, ask: Ask) -> Verdict:
         """See `Evaluator`."""
         step = len(trajectory.steps) + 1
 
         def question(told: Trajectory) -> Answer[Judgement]:
-            return ask_json(ask, judging(told, prompts, step - 1), Judgement, step)
+            return ask_json(ask, judging(told, prompts, step - 1), Judgement, step, self.continued)
 
         answer = asked_about(trajectory, prompts, question)
         if answer is None or answer.value is None:
@@ -98,6 +102,7 @@ class Model:
             found.efficiency,
             found.critical_step if exists else None,
             answer.malformed,
+            answer.repairs,
         )
 
 
@@ -107,9 +112,11 @@ class StepJudge:
 
     Attributes:
         every: steps between two looks.
+        continued: whether the model continues a text, instead of answering a message.
     """
 
     every: int = 3
+    continued: bool = False
 
     def __call__(self, opening: str, steps: Sequence[Step], prompts: Prompts, ask: Ask) -> StepVerdict:
         """Its assessment. Where it gives none that is usable, the attempt goes on.
@@ -121,7 +128,8 @@ class StepJudge:
             ask: the model in the role of evaluator.
         """
         try:
-            answer = ask_json(ask, assessing(opening, steps, prompts), Assessment, len(steps))
+            question = assessing(opening, steps, prompts)
+            answer = ask_json(ask, question, Assessment, len(steps), self.continued)
         except (CallLimit, ContextOverflow):
             return StepVerdict("on_track", NO_VERDICT)
         if answer.value is None:

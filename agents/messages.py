@@ -7,6 +7,7 @@ memory stands right before the task, as in Reflexion (Shinn et al., 2023, append
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from reflex_bench.envs.base import Prompts
@@ -16,6 +17,9 @@ TASK_HEADER = "Here is your task."
 MEMORY_HEADER = "This is what you wrote down after earlier, failed attempts, oldest first:"
 EXAMPLE_HEADERS = ("Here is an example.", "Here is another example.")
 REFLECTION_REQUEST = "Reflection:"
+CONTINUED_STOPS = ("\nSTATUS:", f"\n{TASK_HEADER}", "\n> ")
+"""Where a reflection or a verdict that continues a text goes over into another episode."""
+BLANK_LINE = re.compile(r"\n[ \t]*\n")
 EARLIER_REFLECTIONS = "What you wrote down after still earlier attempts at this task:"
 
 

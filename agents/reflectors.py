@@ -10,8 +10,8 @@ from typing import Protocol
 from reflex_bench.agents.base import Ask, Limits, Reflection, Trajectory
 from reflex_bench.agents.messages import REFLECTION_REQUEST, reflecting
 from reflex_bench.agents.revising import AUDITING, Auditing, Draft, Revision, unwritten
-from reflex_bench.agents.schema import after_reasoning
 from reflex_bench.agents.structured import structured
+from reflex_bench.agents.tidying import tidied
 from reflex_bench.agents.transcripts import as_text, asked_about, error_class_of, history_block, shortened
 from reflex_bench.envs.base import Prompts
 from reflex_bench.harness.errors import unknown
@@ -96,8 +96,9 @@ def reflexion(
     revision = Revision("reflexion", failed, earlier, prompts, auditing, REFLECTION_REQUEST)
 
     def write(conversation: Sequence[Message]) -> Draft:
-        reply = ask(conversation, step=len(failed.steps) + 1).text
-        return Draft(" ".join(after_reasoning(reply).split()), reply)
+        reply = ask(conversation, step=len(failed.steps) + 1, stop=auditing.stop)
+        left = tidied(reply.text, reply.finish, auditing.continued)
+        return Draft(left.text, reply.text, repairs=left.repairs, lines=left.lines, whole=left.whole)
 
     def question(told: Trajectory) -> Reflection:
         system, user = reflecting(prompts, as_text(told, prompts), earlier)
@@ -137,17 +138,18 @@ KINDS: Mapping[str, Callable[..., Reflection | None]] = {
 }
 
 
-def build(name: str, limits: Limits, enforce: bool = True) -> Reflector:
+def build(name: str, limits: Limits, enforce: bool = True, continued: bool = False) -> Reflector:
     """The reflector of a name.
 
     Args:
         name: a key of `KINDS`.
         limits: those of a trial; no reflection may ask for more.
         enforce: whether a reflection that fails the audit is asked for once more and then kept out, or only counted.
+        continued: whether the model continues a text, instead of answering a message.
 
     Raises:
         UsageError: there is none of that name.
     """
     if name not in KINDS:
         raise unknown("reflector", name, KINDS)
-    return partial(KINDS[name], auditing=Auditing(limits.max_steps, enforce))
+    return partial(KINDS[name], auditing=Auditing(limits.max_steps, enforce, continued))

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reflex_bench.agents.audit import RULES, audit
+from reflex_bench.agents.audit import RULES, Written, audit
 from reflex_bench.agents.base import CallLimit, Reflection, Trajectory
+from reflex_bench.agents.messages import CONTINUED_STOPS
 from reflex_bench.agents.schema import echo
 from reflex_bench.agents.transcripts import error_class_of
 from reflex_bench.envs.base import Prompts
@@ -26,10 +27,17 @@ class Auditing:
     Attributes:
         max_steps: the step cap of a trial; None where it is not known.
         enforce: whether one that fails is asked for once more and then kept out; else it is counted and kept.
+        continued: whether the reflector continues a text, instead of answering a message.
     """
 
     max_steps: int | None = None
     enforce: bool = True
+    continued: bool = False
+
+    @property
+    def stop(self) -> tuple[str, ...]:
+        """Where its replies are to end."""
+        return CONTINUED_STOPS if self.continued else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +50,8 @@ class Draft:
         data: the fields of a structured one.
         asked: how many replies it took.
         usable: False where it has not the shape asked for.
+        repairs: what was taken out of the reply (`reflex_bench.agents.tidying`).
+        lines, whole: see `reflex_bench.agents.audit.Written`.
     """
 
     text: str
@@ -49,6 +59,9 @@ class Draft:
     data: Mapping[str, Any] | None = None
     asked: int = 1
     usable: bool = True
+    repairs: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    whole: bool = True
 
 
 AUDITING = Auditing()
@@ -96,13 +109,16 @@ class Revision:
     def _audit(self, draft: Draft) -> tuple[str, ...]:
         if not draft.usable:
             return (SCHEMA,)
-        verbs = self.prompts.verbs
-        return audit(draft.text, self.failed, self.earlier, self.auditing.max_steps, verbs)
+        prompts = self.prompts
+        shown = (text for pair in prompts.reflection_examples for text in pair)
+        sources = (prompts.instruction, prompts.reflection_instruction, *shown)
+        written = Written(draft.lines, draft.whole, sources)
+        return audit(draft.text, self.failed, self.earlier, self.auditing.max_steps, prompts.verbs, written)
 
     def _made(self, draft: Draft, asked: int, broken: tuple[str, ...]) -> Reflection:
         kept = bool(draft.text) and not (broken and self.auditing.enforce)
         error_class = error_class_of(self.failed)
-        return Reflection(draft.text, self.kind, draft.data, error_class, broken, asked, kept)
+        return Reflection(draft.text, self.kind, draft.data, error_class, broken, asked, kept, draft.repairs)
 
 
 def unwritten(kind: str, failed: Trajectory) -> Reflection:

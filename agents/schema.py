@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from reflex_bench.agents.base import Ask, CallLimit
+from reflex_bench.agents.messages import BLANK_LINE, CONTINUED_STOPS
 from reflex_bench.harness.errors import ContextOverflow
 from reflex_bench.models.base import Message
 
@@ -29,8 +30,16 @@ MOST_CALLS = 2
 # Every failure costs one pass over the rest of the reply, so that a bound on them keeps reading linear in its length.
 _MOST_FAILURES = 20
 _LONGEST_ECHO, _LONGEST_PROBLEM = 2000, 300
-_REASONING = re.compile(r"\s*<(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
-_REASONING_END = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_REASONING = re.compile(
+    r"\s*(?:<(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷|<\|channel\|>\s*(?:analysis|commentary)\b)",
+    re.IGNORECASE,
+)
+# Magistral writes `[THINK]`, Kimi `◁think▷`; the channels are those of OpenAI's harmony format.
+_REASONING_END = re.compile(
+    r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]|◁/think▷|<\|channel\|>\s*final\s*(?:<\|message\|>)?",
+    re.IGNORECASE,
+)
+_MARKS = re.compile(r"<\|(?:start|end|return|message|channel|im_end|eot_id|endoftext)\|>(?:assistant\b)?")
 _FENCE = re.compile(r"(?:```|~~~)[\w-]*")
 
 
@@ -43,7 +52,7 @@ class Answer(Generic[Shape]):
         text: the last reply, as it came.
         malformed: replies that held no JSON of the shape.
         repairs: what the last reply had apart from the JSON: `reasoning_block`, `code_fence`, `surrounding_text`,
-            `extra_keys`.
+            `extra_keys`, `run_on`.
     """
 
     value: Shape | None
@@ -52,7 +61,9 @@ class Answer(Generic[Shape]):
     repairs: tuple[str, ...] = ()
 
 
-def ask_json(ask: Ask, messages: Sequence[Message], shape: type[Shape], step: int) -> Answer[Shape]:
+def ask_json(
+    ask: Ask, messages: Sequence[Message], shape: type[Shape], step: int, continued: bool = False
+) -> Answer[Shape]:
     """Asks for an object of a shape, and once more if the reply has none.
 
     Args:
@@ -60,12 +71,14 @@ def ask_json(ask: Ask, messages: Sequence[Message], shape: type[Shape], step: in
         messages: the conversation; it has to say which keys are wanted.
         shape: what the object is checked against; keys that it does not know are dropped.
         step: see `Ask`.
+        continued: whether the model continues a text: its reply then ends at the first blank line after the object.
 
     Raises:
         CallLimit, ContextOverflow: the first of the two could not be asked at all.
     """
-    text = ask(messages, step=step).text
-    answer, problem = _read(text, shape)
+    stop = CONTINUED_STOPS if continued else ()
+    text = ask(messages, step=step, stop=stop).text
+    answer, problem = _read(text, shape, continued)
     if answer.value is not None:
         return answer
     again = [
@@ -74,7 +87,7 @@ def ask_json(ask: Ask, messages: Sequence[Message], shape: type[Shape], step: in
         Message("user", ASKED_AGAIN.format(problem=problem)),
     ]
     try:
-        second, _ = _read(ask(again, step=step).text, shape)
+        second, _ = _read(ask(again, step=step, stop=stop).text, shape, continued)
     except (CallLimit, ContextOverflow):
         return Answer(None, text, 1)
     return Answer(second.value, second.text, 1 + (second.value is None), second.repairs)
@@ -86,15 +99,18 @@ def echo(reply: str) -> str:
 
 
 def after_reasoning(reply: str) -> str:
-    """A reply without the reasoning before it (`<think>…</think>`); "" where that has no end."""
+    """A reply without the reasoning before it (`<think>…</think>` and its like); "" where that has no end."""
     *_, ended = (None, *_REASONING_END.finditer(reply))
     if ended:
-        return reply[ended.end() :]
-    return "" if _REASONING.match(reply) else reply
+        return _MARKS.sub("", reply[ended.end() :])
+    return "" if _REASONING.match(reply) else _MARKS.sub("", reply)
 
 
-def _read(text: str, shape: type[Shape]) -> tuple[Answer[Shape], str]:
-    """The last object in a reply that has the shape, or what is wrong with the last that has not."""
+def _read(text: str, shape: type[Shape], continued: bool) -> tuple[Answer[Shape], str]:
+    """The last object in a reply that has the shape, or what is wrong with the last that has not.
+
+    Behind a blank line, a text that is continued holds objects about other attempts, which the model invents.
+    """
     body = after_reasoning(text)
     if not body and text:
         return Answer(None, text, 1), "there is nothing in it but reasoning"
@@ -112,6 +128,10 @@ def _read(text: str, shape: type[Shape]) -> tuple[Answer[Shape], str]:
             problem = "it is nested too deep"
         else:
             around, extra = body[:start] + body[end:], len(known) < len(found)
+            if continued and (blank := BLANK_LINE.search(body, end)):
+                around = body[:start] + body[end : blank.start()]
+                repairs += ["run_on"] * bool(body[blank.end() :].strip())
+                break
     if value is None:
         return Answer(None, text, 1), problem
     bare = _FENCE.sub("", around)

@@ -63,10 +63,11 @@ def structured(
     revision = Revision("structured", failed, earlier, prompts, auditing, DIAGNOSIS_REQUEST)
 
     def write(conversation: Sequence[Message]) -> Draft:
-        answer = ask_json(ask, conversation, Diagnosis, len(failed.steps) + 1)
+        answer = ask_json(ask, conversation, Diagnosis, len(failed.steps) + 1, auditing.continued)
         if answer.value is None:
             return Draft("", answer.text, None, answer.malformed, usable=False)
-        return Draft(as_sentences(answer.value), answer.text, answer.value.model_dump(), answer.malformed + 1)
+        text, data, asked = as_sentences(answer.value), answer.value.model_dump(), answer.malformed + 1
+        return Draft(text, answer.text, data, asked, repairs=answer.repairs)
 
     def question(told: Trajectory) -> Reflection:
         return revision.run(diagnosing(told, earlier, prompts, history), write)

@@ -81,7 +81,7 @@ def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int
             store.set_status("running", config=plan.config.model_dump())
             ended = runner.run()
         with undisturbed():
-            more = learned(plan, store.manifest, ended, store.engines)
+            more = learned(plan, store.manifest, ended, store.engines, store.journal.taken)
             store.set_status(ended.status, ended=now(), reason=ended.reason, **more)
             store.close()
             print_tables(store.path, quiet)

@@ -45,7 +45,7 @@ def reflections_table(run: Run) -> Table:
         raise UsageError(f"{run.path}: no arm made a reflection that was audited")
     classes = sorted({name for count in written.values() for name in count if name.startswith("class ")})
     rules = (SCHEMA, *RULES)
-    names = ("reflections", "asked_again", "kept", *rules, *classes)
+    names = ("reflections", "asked_again", "repaired", "kept", *rules, *classes)
     frame = pd.DataFrame(
         [{"arm": arm, **{name: count[name] for name in names}} for arm, count in written.items()]
     )
@@ -53,6 +53,7 @@ def reflections_table(run: Run) -> Table:
     lines = [
         ("Reflections", "reflections"),
         ("Took more than one reply", "asked_again"),
+        ("Cut or tidied", "repaired"),
         ("Remembered", "kept"),
     ]
     main = Grid("", header, tuple(_line(label, name, written) for label, name in lines))
@@ -108,6 +109,7 @@ def _counts(run: Run) -> dict[str, Counter[str]]:
         count = counts[row["arm"]]
         count["reflections"] += 1
         count["asked_again"] += attempts > 1
+        count["repaired"] += bool(row.get("reflection_repairs"))
         # The attempt itself is remembered in any case; the reflection on it only if the audit let it pass.
         with_attempt = row["reflection_kind"] == "last_attempt_and_reflexion"
         lost = bool(failed) and with_attempt and run.settings(row["arm"]).get("audit") != "count"

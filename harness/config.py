@@ -116,9 +116,10 @@ class LimitsConfig(Section):
     actions: Literal["text", "tools"] = "text"
     """Whether actions are written as text, or called as native tools of the chat API."""
     max_workers: Positive | None = None
-    """Chains at a time; None takes `max_connections` for a served model, and 1 for one that computes here."""
-    max_connections: Positive = 16
-    """Model calls at a time; fewer while the endpoint answers 429."""
+    """Chains at a time; None takes as many as calls for a served model, and 1 for one that computes here."""
+    max_connections: Positive | None = None
+    """Model calls at a time; fewer while the endpoint answers 429 or not in time. None takes 16, and for a server on
+    this machine as many as it has slots (llama.cpp tells them; 2 where none are told)."""
     requests_per_minute: Annotated[float, Field(gt=0)] | None = None
     tokens_per_minute: Annotated[float, Field(gt=0)] | None = None
     cost: Annotated[float, Field(gt=0)] | None = None

@@ -85,13 +85,15 @@ def _model(model: str, base_url: str | None) -> Iterator[Finding]:
     try:
         opened = open_model(model, ModelOptions(base_url=base_url))
         warnings = opened.check()
+        connections = getattr(opened, "connections", None)
         opened.close()
     except ReflexError as error:
         yield Finding("fail", "model", str(error))
         return
     for warning in warnings:
         yield Finding("warn", "model", warning)
-    yield Finding("ok", "model", f"{model} can answer")
+    at_once = f"; {connections} at a time, unless --max-connections says otherwise" if connections else ""
+    yield Finding("ok", "model", f"{model} can answer{at_once}")
 
 
 def _disk() -> Finding:

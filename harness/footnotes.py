@@ -38,6 +38,7 @@ def notes(run: Run) -> tuple[str, ...]:
         *_status(run),
         *_errors(run),
         *_changed(run),
+        *_timeouts(run),
         *_shared(run),
         *_repeats(run),
         *_feedback(run),
@@ -153,6 +154,17 @@ def _missing_samples(run: Run, arm: str, errors: int) -> Iterable[str]:
             f"without all {run.limit(arm)} samples. Every task allows "
             + (f"k up to {whole}" if whole else "no k")
             + "; beyond it a task with too few samples is unknown."
+        )
+
+
+def _timeouts(run: Run) -> Iterable[str]:
+    lost = run.info.get("timeouts")
+    attempts, tokens = (lost.get("attempts"), lost.get("prompt_tokens")) if isinstance(lost, dict) else (0, 0)
+    if type(attempts) is int and type(tokens) is int and attempts > 0:
+        yield (
+            f"{count(attempts, 'attempt')} at a call timed out and went out again, with about {tokens:,} prompt "
+            "tokens that count in no cell: too many calls at a time (--max-connections), or endpoint.timeout is too "
+            "short."
         )
 
 

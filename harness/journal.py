@@ -46,11 +46,15 @@ class Taken:
         tokens: of prompts and replies; estimated for calls whose tokens the server did not report.
         cost: US dollars, of the calls whose cost is known.
         uncosted: tokens of the other calls.
+        timeouts: attempts that timed out before the call was answered.
+        lost: prompt tokens of these attempts, which the endpoint may have read all the same; part of `tokens`.
     """
 
     tokens: int = 0
     cost: float = 0.0
     uncosted: Usage = field(default_factory=lambda: Usage(0, 0, 0))
+    timeouts: int = 0
+    lost: int = 0
 
     def add(self, row: Mapping[str, Any]) -> None:
         """Counts a line of `calls.jsonl`."""
@@ -59,7 +63,10 @@ class Taken:
             prompt = row.get("prompt_characters", 0) // CHARACTERS_PER_TOKEN
             said = len(row["reply"]["text"]) + len(row["reply"].get("reasoning", ""))
             completion = -(-said // CHARACTERS_PER_TOKEN)
-        self.tokens += prompt + completion
+        timeouts = row.get("timeouts", 0)
+        self.timeouts += timeouts
+        self.lost += timeouts * prompt
+        self.tokens += (1 + timeouts) * prompt + completion
         if row["cost"] is not None:
             self.cost += row["cost"]
         else:
@@ -186,6 +193,7 @@ def _row(call: Call, request: str, characters: int, reply: Reply, more: Mapping[
         "cost": reply.cost,
         "seconds": round(reply.seconds, 4),
         "retries": reply.retries,
+        **({"timeouts": reply.timeouts} if reply.timeouts else {}),
         "time": datetime.now(timezone.utc).isoformat(timespec="milliseconds"),
     }
 
@@ -194,5 +202,12 @@ def recorded_reply(row: dict[str, Any]) -> Reply:
     """The reply that a line of `calls.jsonl` was made from."""
     said = dict(row["reply"])
     calls = tuple(ToolCall(**native) for native in said.pop("calls", ()))
-    usage, retries = Usage(**row["usage"]), row.get("retries", 0)
-    return Reply(usage=usage, cost=row["cost"], seconds=row["seconds"], calls=calls, retries=retries, **said)
+    return Reply(
+        usage=Usage(**row["usage"]),
+        cost=row["cost"],
+        seconds=row["seconds"],
+        calls=calls,
+        retries=row.get("retries", 0),
+        timeouts=row.get("timeouts", 0),
+        **said,
+    )

@@ -14,6 +14,7 @@ from typing import Any
 import reflex_bench.harness
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.journal import Taken
 from reflex_bench.harness.plan import Plan
 from reflex_bench.harness.roles import RoleConfig
 from reflex_bench.harness.runner import Ended
@@ -84,18 +85,19 @@ def of_tasks(tasks: Iterable[Task], cluster_name: str) -> dict[str, Any]:
 
 
 def learned(
-    plan: Plan, manifest: Mapping[str, Any], ended: Ended, engines: Mapping[str, int]
+    plan: Plan, manifest: Mapping[str, Any], ended: Ended, engines: Mapping[str, int], taken: Taken
 ) -> dict[str, Any]:
     """What is only known at the end of a run, on top of what an earlier process knew.
 
     That a server refused a parameter; which tasks stand in the prompts' examples; by which engine the trials were
-    played, where an environment has several.
+    played, where an environment has several; how many attempts at calls timed out.
 
     Args:
         plan: what was run.
         manifest: `run.json` as it stands.
         ended: how the run ended.
         engines: by the name of the engine, how many of the trials on record it played.
+        taken: what the calls took.
     """
     known = list(manifest.get("contamination", ()))
     shown = [each for each in map(asdict, ended.overlaps) if each not in known]
@@ -109,6 +111,7 @@ def learned(
             **manifest["environment"],
             **({"engines": dict(sorted(engines.items()))} if engines else {}),
         },
+        **({"timeouts": {"attempts": taken.timeouts, "prompt_tokens": taken.lost}} if taken.timeouts else {}),
     }
 
 

@@ -207,7 +207,9 @@ def open_environment(options: Mapping[str, Any]) -> Environment:
 def _arm(
     name: str, arm: ArmConfig, config: Config, environment: Environment, limits: Limits, max_calls: int
 ) -> Arm:
-    evaluator = build_evaluator(config.evaluator if arm.evaluator is None else arm.evaluator)
+    continued = config.endpoint.api == "completions"
+    named = config.evaluator if arm.evaluator is None else arm.evaluator
+    evaluator = build_evaluator(named, continued=continued)
     told = environment.feedback
     if evaluator.sources != ("environment",):
         # A judge that reads the verdict judges nothing, and an agent is not to know what its evaluator does not say.
@@ -256,8 +258,8 @@ def _arm(
         _agent(arm.agent, environment),
         environment,
         evaluator,
-        StepJudge(every) if every else None,
-        build_reflector(arm.reflector, limits, enforce=config.audit == "enforce"),
+        StepJudge(every, continued) if every else None,
+        build_reflector(arm.reflector, limits, enforce=config.audit == "enforce", continued=continued),
         memory,
         roles["actor"],
         roles["evaluator"],

@@ -18,6 +18,7 @@ MARKS: Mapping[str, str] = {
     "k": "another number of trials, or none stated",
     "c": "another step cap, or none stated",
     "f": "other feedback between trials",
+    "h": "commands without effect were answered with the reason",
     "p": "other pages to read",
     "r": "another success rule, or none stated",
     "s": "the best of several on the evaluated tasks",
@@ -76,15 +77,15 @@ def marks(row: ReferenceRow, run: Run) -> tuple[str, ...]:
 
 
 def _marks(row: ReferenceRow, run: Run, arm: str) -> tuple[str, ...]:
-    settings = run.settings(arm)
+    settings, environment = run.settings(arm), run.environment.get("settings") or {}
     differs = {
         "m": row.model == NOT_RECORDED or row.model != str(settings.get("model")).rpartition("/")[2],
         "t": row.n != run.tasks or row.split not in str(run.split.get("name")),
         "k": row.metric != "curve" and row.trials not in (1, run.limit(arm)),
         "c": row.max_steps != settings.get("max_steps"),
         "f": row.trials != 1 and row.feedback != settings.get("feedback"),
-        "p": row.environment == "hotpotqa"
-        and row.pages != (run.environment.get("settings") or {}).get("corpus"),
+        "h": row.environment == "alfworld" and environment.get("feedback") == "hint",
+        "p": row.environment == "hotpotqa" and row.pages != environment.get("corpus"),
         # Published answers were scored by exact match.
         "r": row.environment == "hotpotqa" and success_rule(run) != "em",
         "s": row.selection is not None,

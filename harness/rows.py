@@ -184,6 +184,7 @@ def _reflection_keys(reflection: Reflection | None) -> dict[str, Any]:
         "reflected": True,
         "reflection_kind": reflection.kind,
         "reflection_audit": list(reflection.audit),
+        "reflection_repairs": list(reflection.repairs),
         "reflection_attempts": reflection.attempts,
         "reflection_kept": reflection.kept,
         "error_class": reflection.error_class,

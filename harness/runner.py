@@ -22,6 +22,7 @@ from reflex_bench.harness.remembering import begin, leave
 from reflex_bench.harness.store import Store
 from reflex_bench.harness.turns import Turns, waiting
 from reflex_bench.models.base import Reply, Request
+from reflex_bench.models.local_server import HOSTED
 
 _log = logging.getLogger(__name__)
 
@@ -276,11 +277,14 @@ class Runner:
 def max_workers(plan: Plan) -> int:
     """How many chains run at a time: as many as calls where a server does the work, else one.
 
+    With no more chains than a server has slots, each chain finds its prompt in a slot's cache (`models.local_server`).
     Threads do not compute side by side; a stand-in that computes here is slower with more of them.
     """
     if plan.config.limits.max_workers:
         return plan.config.limits.max_workers
-    return 1 if all(model.simulated for model in plan.models.values()) else plan.config.limits.max_connections
+    served = [model for model in plan.models.values() if not model.simulated]
+    asked = plan.config.limits.max_connections
+    return max((asked or getattr(model, "connections", HOSTED) for model in served), default=1)
 
 
 def _parts(plan: Plan) -> Iterator[object]:

@@ -199,6 +199,7 @@ class _Played(_Trial):
     verdict: _Verdict | None = None
     reflection: str | None
     reflection_audit: list[str] | None = None
+    reflection_repairs: list[str] | None = None
     reflection_kept: bool | None = None
 
 

@@ -62,7 +62,7 @@ def verify(run: Path, sample: int | None, told: Callable[[int, int], None]) -> V
         raise UsageError(f"{run}: no trajectory has been recorded yet")
     if sample is not None and sample < len(rows):
         rows = random.Random(0).sample(rows, sample)
-    official = open_environment({**options, "engine": "official"})
+    official = open_environment({**options, "engine": "official", "feedback": "plain"})
     try:
         found = dict(_replays(official, _split(official, manifest, count, seed), rows, told))
     finally:

@@ -111,6 +111,7 @@ class Reply:
             it back (`reflex_bench.models.openai_reasoning`).
         cut_here: the text was cut at a stop after it had come.
         lost: earlier answers to this call that were empty, with what they took: paid for and of no use.
+        timeouts: how many of the attempts before timed out; each had sent the whole prompt.
     """
 
     text: str
@@ -122,6 +123,7 @@ class Reply:
     server: str = ""
     calls: tuple[ToolCall, ...] = ()
     retries: int = 0
+    timeouts: int = 0
     reasoning: str = ""
     reasoning_form: str = ""
     reasoning_data: str = ""

@@ -19,6 +19,7 @@ from typing import Any
 from reflex_bench.harness.errors import ModelError, RunStopped, UsageError, unknown
 from reflex_bench.models import openai_wire as wire
 from reflex_bench.models.base import Reply, Request, Usage, tokens_of
+from reflex_bench.models.local_server import connections, default_connections
 from reflex_bench.models.openai_client import is_address
 from reflex_bench.models.openai_endpoint import Endpoint
 from reflex_bench.models.openai_faults import one_line, scrubbed
@@ -32,6 +33,8 @@ OPENAI_URL = "https://api.openai.com/v1"
 
 _CHECK_TIMEOUT = 30.0  # seconds
 _TELL_EVERY = 60.0  # seconds between two lines about the same rate limit
+_SLOWING = {"rate_limit": "answers 429, too many requests", "timeout": "does not answer in time"}
+"""Kinds of faults after which fewer calls are made at a time, and how that is told."""
 
 _log = logging.getLogger(__name__)
 
@@ -81,14 +84,15 @@ class OpenAIModel:
         self.name = f"openai/{name}"
         self._model = name
         self._options = options
-        self._pace, self._told = Pace(options), -_TELL_EVERY
+        self._url = url
+        self._pace, self._told = Pace(options, default_connections(url)), -_TELL_EVERY
         self._endpoint = Endpoint(self.name, name, url, key, options, self._pace)
         self._lock = threading.Lock()
         self._price = options.prices.cost if options.prices else price_list(name, self._endpoint.url)
 
     def complete(self, request: Request) -> Reply:
         """One reply, after as many attempts as `reflex_bench.models.retrying` allows; see `Model.complete`."""
-        started, retries = time.perf_counter(), Retries(self._options)
+        started, retries, timeouts = time.perf_counter(), Retries(self._options), 0
         lost: list[Reply] = []
         while True:
             try:
@@ -98,13 +102,14 @@ class OpenAIModel:
                 failure = error
             else:
                 self._pace.answered(tokens_of(reply.usage))
-                reply = replace(reply, cost=self._cost_of(reply), retries=retries.count)
+                reply = replace(reply, cost=self._cost_of(reply), retries=retries.count, timeouts=timeouts)
                 if not reply.is_empty or reply.finish == "length" or reply.cut_here:
                     return replace(reply, seconds=time.perf_counter() - started, lost=tuple(lost))
                 failure = self._empty(reply, request)
                 lost.append(reply)
-            if failure.kind == "rate_limit" and self._pace.refused(failure.retry_after):
-                self._tell_of_limit()
+            timeouts += failure.kind == "timeout"
+            if failure.kind in _SLOWING and self._pace.refused(failure.retry_after):
+                self._tell_of_limit(_SLOWING[failure.kind])
             # Raised out here, an error drags no other along that holds the request and its key.
             if not retries.wait(failure):
                 failure.lost = tuple(lost)
@@ -123,13 +128,13 @@ class OpenAIModel:
             return self.cost(reply.usage)
         return reply.cost
 
-    def _tell_of_limit(self) -> None:
+    def _tell_of_limit(self, what: str) -> None:
         with self._lock:
             now = time.monotonic()
             if now - self._told < _TELL_EVERY:
                 return
             self._told = now
-        _log.warning("%s answers 429, too many requests: %d at a time for now", self.name, self._pace.limit)
+        _log.warning("%s %s: %d at a time for now", self.name, what, self._pace.limit)
 
     def cost(self, usage: Usage) -> float | None:
         """US dollars for so many tokens, by the prices given or published; None where there are none."""
@@ -139,7 +144,16 @@ class OpenAIModel:
         """Asks the endpoint for its models; see `reflex_bench.models.base.Model.check`."""
         if not self._endpoint.has_key and not self._endpoint.is_local:
             raise UsageError(f"OPENAI_API_KEY is not set; {self._endpoint.url} needs a key")
-        return [*self._check_name(), *self._remarks()]
+        return [*self._check_name(), *self._count_slots(), *self._remarks()]
+
+    @property
+    def connections(self) -> int:
+        """Calls at a time; `check` asks a server on this machine for its slots."""
+        return self._pace.most
+
+    def _count_slots(self) -> Sequence[str]:
+        self._pace.most, told = connections(self._endpoint.client, self._url, self._options.max_connections)
+        return told
 
     def _remarks(self) -> Iterator[str]:
         endpoint = self._endpoint
@@ -197,6 +211,7 @@ class OpenAIModel:
             "kind": "openai",
             "endpoint": self._endpoint.url,
             "api": self._options.api,
+            "connections": self.connections,
             "prices": asdict(override) if override else published,
             "changed_parameters": self._endpoint.learned.described(),
         }

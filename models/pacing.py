@@ -8,10 +8,11 @@ from collections import deque
 
 from reflex_bench.harness.errors import RunStopped
 from reflex_bench.harness.turns import Urgency, waiting
+from reflex_bench.models.local_server import HOSTED
 from reflex_bench.models.registry import ModelOptions
 
 CUT = 0.5
-"""What is left of the limit on calls in flight when the endpoint refuses one for its rate limit."""
+"""What is left of the limit on calls in flight when the endpoint refuses one for its rate limit, or one times out."""
 
 SLACK = 0.25
 """Seconds by which a late call may catch up with a rate; the more, the rougher the rate."""
@@ -23,17 +24,19 @@ LOOK_UP = 0.5
 class Pace:
     """Lets calls begin, each in a thread of its own.
 
-    At most `max_connections` are in flight; while the endpoint answers 429, fewer: each refusal halves the limit, each
-    answered call raises it by its share of one, so that a limit's worth of answers adds one connection (additive
-    increase, multiplicative decrease: Chiu and Jain, "Analysis of the Increase and Decrease Algorithms for Congestion
-    Avoidance in Computer Networks", 1989). Calls that were in flight when the limit was cut do not cut it again.
+    At most `max_connections` are in flight; while the endpoint answers 429 or not in time, fewer: each such call halves
+    the limit, each answered call raises it by its share of one, so that a limit's worth of answers adds one connection
+    (additive increase, multiplicative decrease: Chiu and Jain, "Analysis of the Increase and Decrease Algorithms for
+    Congestion Avoidance in Computer Networks", 1989). Calls that were in flight when the limit was cut do not cut it
+    again.
 
     Args:
         options: `max_connections`, `requests_per_minute`, `tokens_per_minute` and `stopping` count.
+        connections: calls in flight at a time where the options name no number.
     """
 
-    def __init__(self, options: ModelOptions) -> None:
-        self._most = options.max_connections
+    def __init__(self, options: ModelOptions, connections: int = HOSTED) -> None:
+        self._most = options.max_connections or connections
         self._limit = float(self._most)
         self._in_flight = 0
         self._peak = 1  # of calls in flight since the limit was last cut
@@ -44,6 +47,17 @@ class Pace:
         self._lock = threading.Lock()
         self._waiting: deque[threading.Event] = deque()
         self._call = threading.local()
+
+    @property
+    def most(self) -> int:
+        """Calls that may be in flight while the endpoint answers all in time."""
+        return self._most
+
+    @most.setter
+    def most(self, connections: int) -> None:
+        with self._lock:
+            self._most, self._limit = connections, float(connections)
+            self._wake()
 
     @property
     def limit(self) -> int:
@@ -114,7 +128,7 @@ class Pace:
                 self._tokens.take(tokens - self._call.tokens, time.monotonic())
 
     def refused(self, pause: float | None) -> bool:
-        """Takes note that the last call of this thread was refused for the endpoint's rate limit.
+        """Takes note that the last call of this thread was refused for the endpoint's rate limit, or timed out.
 
         Args:
             pause: seconds that the endpoint asks to wait, if it does: then nobody asks it before.

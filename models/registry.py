@@ -36,7 +36,7 @@ class ModelOptions:
         max_retries: further attempts after an answer that may be better next time (5xx, a time-out, a lost
             connection, an unreadable body), with growing pauses or the pause that the server asks for.
         patience: seconds that a call waits while the endpoint refuses it for its rate limit (429).
-        max_connections: calls in flight at a time; further ones wait.
+        max_connections: calls in flight at a time; further ones wait. None: see `local_server.default_connections`.
         requests_per_minute, tokens_per_minute: None for no limit but the endpoint's own.
         prices: instead of the published ones.
         check_model: whether the endpoint must list the model's name before the first call.
@@ -50,7 +50,7 @@ class ModelOptions:
     timeout: float = 300.0
     max_retries: int = 6
     patience: float = 600.0
-    max_connections: int = 16
+    max_connections: int | None = None
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     prices: Prices | None = None
@@ -67,7 +67,7 @@ class ModelOptions:
             raise UsageError(f"timeout is {self.timeout}; it must be more than 0 seconds")
         if self.max_retries < 0:
             raise UsageError(f"max_retries is {self.max_retries}; it must be 0 or more")
-        if self.max_connections < 1:
+        if self.max_connections is not None and self.max_connections < 1:
             raise UsageError(f"max_connections is {self.max_connections}; it must be 1 or more")
 
 

@@ -153,7 +153,9 @@ def _reflection(prompt: str, request: Request) -> str:
     known = [line.removeprefix("- ") for line in earlier.splitlines() if line.startswith("- ")]
     if asked:
         tried = question_view.read(opening, turns)
-        return question_review.write(tried, status, known, _dice(request, episode))
+        # The note is no part of what was read; with it, the dice would fall otherwise than without.
+        rng = _dice(request, episode.replace(question_view.WHOLE_PAGE, ""))
+        return question_review.write(tried, status, known, rng)
     return notes.write(view.read(opening, turns), status, known, _dice(request, episode))
 
 

@@ -18,6 +18,7 @@ _THOUGHT = re.compile(r"^(?:> )?Thought(?: \d+)?: (.*)", re.MULTILINE)
 _MISSED = "Could not find "
 _SIMILAR = re.compile(r"Similar: \[(.*)\]")
 _OTHER_PAGE = re.compile(r"\(Page: ([^()]*(?:\([^()]*\))?)\) ")
+WHOLE_PAGE = " (whole page shown)"
 _RESULT = re.compile(r"\(Result (\d+) ?/ ?(\d+)\) ")
 _REFUSED = re.compile(r"no action was found|not an action|invalid action", re.IGNORECASE)
 _WRONG = re.compile(r"\b(?:wrong|incorrect|reward = 0)\b", re.IGNORECASE)
@@ -107,7 +108,7 @@ class View:
             self.misses.append(query)
             self.missed[fold(query)] = _titles(similar[1]) if similar else ()
             return
-        other = _OTHER_PAGE.match(seen)
+        other, seen = _OTHER_PAGE.match(seen), seen.removesuffix(WHOLE_PAGE)
         self.open = self.show(other[1] if other else query, seen[other.end() :] if other else seen)
         self.queries[fold(query)] = self.open
         for wanted in self.misses:

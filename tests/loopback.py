@@ -151,10 +151,17 @@ class Loopback:
     Args:
         answer: decides once the script is over; called from one thread a connection.
         listing: the answer to `GET /v1/models`.
+        slots: what `GET /props` tells, as llama.cpp's server does; None: 404, as most servers answer.
     """
 
-    def __init__(self, answer: Callable[[Call], Answer] = agreeable, listing: Answer | None = None) -> None:
+    def __init__(
+        self,
+        answer: Callable[[Call], Answer] = agreeable,
+        listing: Answer | None = None,
+        slots: int | None = None,
+    ) -> None:
         self.answer = answer
+        self.slots = slots
         self.listing = models(MODEL) if listing is None else listing
         self.calls: list[Call] = []
         self.busiest = 0
@@ -198,6 +205,10 @@ class Loopback:
     def _answer_to(self, call: Call) -> Answer:
         with self._lock:
             self.calls.append(call)
+            if call.path == "/props":
+                return (
+                    error(404, "no such path") if self.slots is None else as_json({"total_slots": self.slots})
+                )
             if call.method == "GET":
                 return self.listing
             if self._script:

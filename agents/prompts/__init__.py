@@ -5,6 +5,7 @@ In an example, lines that begin with `> ` are the agent's; all others are the en
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.resources import files
 
 import yaml
@@ -38,6 +39,22 @@ def parse(text: str) -> Prompts:
         act_instruction=raw.get("act_instruction", "").strip(),
         cot_instruction=raw.get("cot_instruction", "").strip(),
         cot_examples=tuple(map(parse_example, raw.get("cot_examples", ()))),
+    )
+
+
+def without(prompts: Prompts, words: str) -> Prompts:
+    """The same prompts, with some words taken out of the examples."""
+
+    def cut(example: Example) -> Example:
+        turns = tuple((seen.replace(words, ""), said) for seen, said in example.turns)
+        return Example(turns, example.closing.replace(words, ""))
+
+    return replace(
+        prompts,
+        examples={kind: tuple(map(cut, examples)) for kind, examples in prompts.examples.items()},
+        reflection_examples=tuple(
+            (episode.replace(words, ""), reflection) for episode, reflection in prompts.reflection_examples
+        ),
     )
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from reflex_bench.envs.alfworld.refusals import Vocabulary
 
 Engine = Literal["native", "official"]
+Feedback = Literal["plain", "hint"]
 
 DEFAULT_ENGINE: Engine = "native"
 MAX_STEPS = 30  # Shinn et al., 2023, section 4.1: a trial of more than 30 actions has failed
@@ -61,6 +62,8 @@ class Options(BaseModel):
     """Which tasks stand for the split where not all are taken: `stratified` by type, or the `first` by id."""
     engine: Engine = DEFAULT_ENGINE
     """`native`, or `official` for TextWorld's own, which is some thousand times slower."""
+    feedback: Feedback = "plain"
+    """`hint` adds to "Nothing happens." one sentence on why (native engine only); no game of ALFWorld tells that."""
     workers: int | None = Field(default=None, ge=1)
     """Processes of the official engine (about 170 MB each); the number of processors unless given."""
 
@@ -130,6 +133,9 @@ class AlfworldEnvironment:
 
     Args:
         options: see there.
+
+    Raises:
+        UsageError: options that do not go together.
     """
 
     name = "alfworld"
@@ -141,6 +147,11 @@ class AlfworldEnvironment:
         from reflex_bench.agents import prompts
 
         self.prompts = prompts.load(self.name)
+        if options.feedback == "hint" and options.engine == "official":
+            raise UsageError(
+                "ALFWorld option 'feedback': hint goes with engine=native alone; the official engine does not know why "
+                "a command had no effect"
+            )
         self._options = options
         self._split, self._seed = parse_name(options.split, options.seed)
         self._pool = WorkerPool(options.workers or os.cpu_count() or 1)
@@ -164,7 +175,7 @@ class AlfworldEnvironment:
     def start(self, task: Task) -> Episode:
         """A fresh episode; the game is opened by its `reset`."""
         path: Path = task.data.path
-        return AlfworldEpisode(path, task.data.steps, self._open)
+        return AlfworldEpisode(path, task.data.steps, self._open, hints=self._options.feedback == "hint")
 
     def read_action(self, completion: str, policy: ParsePolicy) -> Action:
         """Finds the action in what a model wrote."""
@@ -199,6 +210,8 @@ class AlfworldEnvironment:
         }
         if self._split == PROCEDURAL:
             settings["generator"] = VERSION
+        if self._options.feedback != "plain":
+            settings["feedback"] = self._options.feedback
         return settings
 
     def close(self) -> None:
@@ -241,12 +254,16 @@ class AlfworldEpisode:
         path: the game file.
         steps: length of its recorded walkthrough, if there is one.
         open_game: opens a fresh game in the engine that is to play it.
+        hints: whether a command without effect is answered with the reason, too.
     """
 
-    def __init__(self, path: Path, steps: int | None, open_game: Callable[[Path], Opened]) -> None:
+    def __init__(
+        self, path: Path, steps: int | None, open_game: Callable[[Path], Opened], hints: bool = False
+    ) -> None:
         self._path = path
         self._steps = steps
         self._open_game = open_game
+        self._hints = hints
         self._opened: Opened | None = None
         self._closed = False
         self._translated = 0
@@ -273,6 +290,8 @@ class AlfworldEpisode:
         observation = opened.grammar.to_model(answer.observation.strip())
         valid = observation != NOTHING_HAPPENS
         reason = "" if valid or opened.vocabulary is None else opened.vocabulary.why_refused(words)
+        if self._hints and not valid:
+            observation += _hint(opened.game, words)
         return StepResult(observation, answer.won, done=answer.won, valid=valid, reason=reason)
 
     def admissible(self) -> Sequence[str]:
@@ -297,3 +316,13 @@ class AlfworldEpisode:
         self._closed = True
         if self._opened is not None:
             self._opened.free()
+
+
+def _hint(game: Game, command: str) -> str:
+    """Why a command had no effect, as it is added to the answer; "" where that is not known."""
+    from reflex_bench.envs.alfworld.engine import Game as NativeGame
+    from reflex_bench.envs.alfworld.hints import why_without_effect
+
+    # A game with rules that are not known here is played by the official engine, whatever was asked for.
+    reason = why_without_effect(game.household, game.state, command) if isinstance(game, NativeGame) else None
+    return f" {reason.sentence}" if reason else ""

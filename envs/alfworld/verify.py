@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from reflex_bench.envs.alfworld.hints import without_hint
 from reflex_bench.envs.base import Episode
 
 
@@ -53,7 +54,8 @@ def replay(episode: Episode, opening: str, turns: Sequence[tuple[str, str]], won
     Args:
         episode: a fresh episode of the same task, of an environment with `engine=official`; closed at the end.
         opening: the first observation as recorded.
-        turns: (command, observation) for every command that the environment executed.
+        turns: (command, observation) for every command that the environment executed; a hint in an observation does
+            not count, as only the native engine gives one.
         won: whether the record says that the trial succeeded.
 
     Raises:
@@ -67,7 +69,7 @@ def replay(episode: Episode, opening: str, turns: Sequence[tuple[str, str]], won
         for step, (command, observation) in enumerate(turns, start=1):
             answer = episode.step(command)
             ever_won = ever_won or answer.won
-            if answer.observation != observation:
+            if answer.observation != without_hint(observation):
                 return Replay(
                     step, ever_won, Difference(step, command, "observation", observation, answer.observation)
                 )

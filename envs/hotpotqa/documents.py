@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import html
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from reflex_bench.envs.hotpotqa.sentences import split_sentences
+
+_LETTERS = str.maketrans(
+    {"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h", "ŋ": "n"}
+)
+"""Letters that Unicode does not take apart into a plain letter and an accent, as English redirects write them."""
+_APOSTROPHES = re.compile(r"(?<=\w)['’ʻʼ`´](?=\w)")
+_PUNCTUATION = re.compile(r"[^\w()]+|_")
+_ARTICLE = re.compile(r"(?:the|an?) (?=\w)")
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»", "„": "“", "「": "」"}
 
@@ -87,3 +96,20 @@ def without_parenthesis(folded: str) -> str:
     """A folded title without the parenthesis at its end, e.g. `mercury` for `mercury (planet)`."""
     start = folded.rfind(" (")
     return folded[:start] if start > 0 and folded.endswith(")") else folded
+
+
+def loosened(folded: str) -> str:
+    """A folded title without what a redirect usually makes up for: accents, `&` for "and", punctuation, an article.
+
+    Wikipedia keeps redirects for such spellings ("Wikipedia:Redirect", section "Purposes of redirects": other
+    spellings or punctuation, and titles in ASCII). A parenthesis stays as it is: it tells pages apart.
+
+    Args:
+        folded: from `fold`.
+    """
+    apart = unicodedata.normalize("NFKD", folded.translate(_LETTERS))
+    plain = "".join(char for char in apart if not unicodedata.combining(char))
+    plain = _APOSTROPHES.sub("", plain).replace("&", " and ")
+    words = " ".join(_PUNCTUATION.sub(" ", plain).split())
+    article = _ARTICLE.match(words)
+    return words[article.end() :] if article else words

@@ -21,12 +21,15 @@ from reflex_bench.envs.hotpotqa.cache import cache_folder
 from reflex_bench.envs.hotpotqa.corpus import Corpus, LocalCorpus, read_pages
 from reflex_bench.envs.hotpotqa.documents import Document
 from reflex_bench.envs.hotpotqa.episode import HotpotEpisode
-from reflex_bench.envs.hotpotqa.profiles import PROFILES
+from reflex_bench.envs.hotpotqa.profiles import PROFILES, REFLEX, WHOLE_PAGE
 from reflex_bench.envs.hotpotqa.questions import Question
 from reflex_bench.envs.hotpotqa.scoring import success_rule
 from reflex_bench.envs.hotpotqa.wikipedia import ENGLISH, Wikipedia
 from reflex_bench.envs.sampling import Sampling
 from reflex_bench.harness.errors import UsageError
+
+TITLES = "as redirects"
+"""How titles are matched (`corpus`); runs made before the fifth rule have no such setting."""
 
 
 class Options(BaseModel):
@@ -102,8 +105,14 @@ class HotpotEnvironment:
 
     @cached_property
     def prompts(self) -> Prompts:
-        """From `agents/prompts/hotpotqa.yaml`; the originals' profiles have their own words for what is no action."""
+        """From `agents/prompts/hotpotqa.yaml`, in the words of the profile.
+
+        The originals' profiles have their own words for what is no action; no example has a note that the profile does
+        not give.
+        """
         texts = prompts.load(self.name)
+        if self.profile is not REFLEX:
+            texts = prompts.without(texts, f" {WHOLE_PAGE}")
         if self.profile.answers_unread:
             texts = replace(texts, invalid_observation=self.profile.invalid)
         return texts
@@ -211,6 +220,7 @@ class HotpotEnvironment:
             "corpus_size": corpus.size,
             "corpus_sha256": corpus.sha256,
             "on_miss": self.options.on_miss,
+            "titles": TITLES,
         }
 
     def close(self) -> None:

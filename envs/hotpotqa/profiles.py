@@ -1,7 +1,7 @@
 """What the agent is told: three observation profiles over the same corpus and the same actions.
 
-`reflex` (default) shows the true sentences of the data, forgets the lookup with every search, clears the page on a
-miss, and tells "nothing found" from "nothing more".
+`reflex` (default) shows the true sentences of the data, says where a search shows the whole page, forgets the lookup
+with every search, clears the page on a miss, and tells "nothing found" from "nothing more".
 
 `react` says what ReAct's `WikiEnv` says (ysymyth/ReAct@6bdb3a1, wikienv.py), `reflexion` what Reflexion's agents say
 through LangChain's `DocstoreExplorer` (noahshinn/reflexion@218cf0e with langchain 0.0.162), their habits included:
@@ -22,6 +22,9 @@ from reflex_bench.envs.hotpotqa.documents import Document, fold, joined
 
 # Sentences shown by a search (ReAct, wikienv.py).
 SHOWN = 5
+
+WHOLE_PAGE = "(whole page shown)"
+"""Ends what a search shows in the profile `reflex` where a lookup could find nothing more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +73,10 @@ def _true_sentences(page: Document) -> tuple[str, ...]:
 
 
 def _reflex_opened(query: str, page: Document) -> str:
-    shown = [sentence for sentence in page.sentences if sentence.strip()][:SHOWN]
-    text = joined(shown).strip() or "The page is empty."
+    sentences = [sentence for sentence in page.sentences if sentence.strip()]
+    text = joined(sentences[:SHOWN]).strip()
+    # Most pages are short: without the note a reader cannot know that looking further down is in vain.
+    text = (f"{text} {WHOLE_PAGE}" if len(sentences) <= SHOWN else text) if text else "The page is empty."
     # A page under another title than was asked for is never opened in silence.
     return text if fold(query) == fold(page.title) else f"(Page: {page.name}) {text}"
 

@@ -150,3 +150,21 @@ def test_the_prompt_of_a_step_judge_only_grows_at_its_end():
     told = [messages[1].content.rpartition("\nTHE ATTEMPT SO FAR")[0] for messages in grown]
     assert told[1].startswith(told[0])
     assert told[2].startswith(told[1])
+
+
+def test_judges_of_a_text_that_is_continued_are_asked_with_stops_and_what_runs_on_is_named():
+    class Continued:
+        def __init__(self, text):
+            self.text, self.stops = text, []
+
+        def __call__(self, messages, step, stop=()):
+            self.stops.append(tuple(stop))
+            return Reply(self.text)
+
+    verdict = '{"reason": "done", "score": 1, "success": true}'
+    ask = Continued(f"{verdict}\n\nHere is another.\n" + verdict.replace("true", "false"))
+    found = Model(continued=True)(WON, PROMPTS, ask)
+    assert (found.success, found.repairs) == (True, ("run_on",))
+    step = Continued('{"reason": "", "status": "wrong_path"}\n\n{"reason": "", "status": "on_track"}')
+    assert StepJudge(3, True)(WON.opening, WON.steps, PROMPTS, step).status == "wrong_path"
+    assert ask.stops == step.stops == [("\nSTATUS:", "\nHere is your task.", "\n> ")]

@@ -36,14 +36,15 @@ LIMITS = Limits(max_steps=30)
 
 class Script:
     def __init__(self, *lines):
-        self.lines, self.heard = list(lines), []
+        self.lines, self.heard, self.stops = list(lines), [], []
 
     def __call__(self, messages, step, stop=()):
         self.heard.append(list(messages))
+        self.stops.append(tuple(stop))
         line = self.lines.pop(0)
         if isinstance(line, Exception):
             raise line
-        return Reply(line)
+        return line if isinstance(line, Reply) else Reply(line)
 
 
 def reflect(kind, *lines, failed=FAILED, earlier=(), history=(), enforce=True):
@@ -206,3 +207,37 @@ def test_every_reflector_can_be_built():
         *("last_attempt", "last_attempt_and_reflexion", "none", "reflexion", "structured")
     ]
     assert set(reflectors.KINDS) >= reflectors.NEWEST_ONLY
+
+
+def continued(*lines):
+    script = Script(*lines)
+    reflector = reflectors.build("reflexion", LIMITS, continued=True)
+    return reflector(FAILED, (), PROMPTS, script), script
+
+
+def test_a_reflection_that_is_continued_has_stops_and_ends_at_the_first_blank_line():
+    made, script = continued(f" {SOUND}\n\nYou are in the middle of a room. You see a bed 1.")
+    assert (made.text, made.repairs, made.kept) == (SOUND, ("run_on",), True)
+    assert script.stops == [("\nSTATUS:", "\nHere is your task.", "\n> ")]
+    made, script = reflect("reflexion", f"I saw desk 1.\n\n{SOUND}")
+    assert (made.text, made.repairs, script.stops) == (f"I saw desk 1. {SOUND}", (), [()])
+
+
+def test_a_reflection_that_breaks_off_is_kept_without_its_tail_or_asked_for_once_more():
+    made, _ = reflect("reflexion", Reply(f"{SOUND} After that I should", finish="length"))
+    assert (made.text, made.repairs, made.audit, made.kept) == (SOUND, ("truncated_tail",), (), True)
+    made, script = reflect("reflexion", Reply("Next time I should open drawer 1 and", finish="length"), SOUND)
+    assert (made.text, made.attempts) == (SOUND, 2)
+    assert "end every sentence" in script.heard[1][-1].content
+
+
+def test_the_sentences_of_an_example_are_never_kept():
+    copied = PROMPTS.reflection_examples[0][1]
+    made, script = reflect("reflexion", copied, copied)
+    assert (made.kept, "copied_example" in made.audit) == (False, True)
+    assert "use your own words" in script.heard[1][-1].content
+
+
+def test_a_list_of_actions_is_no_reflection():
+    made, _ = reflect("reflexion", "Step 1: go to drawer 1.\nStep 2: open drawer 1.", SOUND)
+    assert (made.text, made.attempts) == (SOUND, 2)

@@ -26,6 +26,7 @@ class Script:
 
     def __call__(self, messages, step, stop=()):
         self.heard.append(list(messages))
+        self.stop = tuple(stop)
         line = self.lines.pop(0)
         if isinstance(line, Exception):
             raise line
@@ -127,3 +128,17 @@ def test_reading_takes_time_in_proportion_to_the_length_of_the_reply(part):
         assert answer.malformed == 1
 
     assert grows_linearly(read, 10_000)
+
+
+def test_a_text_that_is_continued_ends_with_the_first_object_before_a_blank_line_and_has_stops():
+    other = '{"sure": 0.9, "name": "of another question"}'
+    script = Script(f"{GOOD}\n\nHow sure, and of what?\n{other}")
+    answer = ask_json(script, QUESTION, Shape, 3, continued=True)
+    assert (answer.value, answer.repairs) == (Shape(sure=0.5, name="mug 1"), ("run_on",))
+    assert "\nSTATUS:" in script.stop
+    script = Script(f"Let me see.\n\n{GOOD}")
+    answer = ask_json(script, QUESTION, Shape, 3, continued=True)
+    assert (answer.value, answer.repairs) == (Shape(sure=0.5, name="mug 1"), ("surrounding_text",))
+    script = Script(f"{GOOD}\n\nNo:\n\n{other}")
+    answer = ask_json(script, QUESTION, Shape, 3)
+    assert (answer.value.name, script.stop) == ("of another question", ())

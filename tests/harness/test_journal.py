@@ -163,3 +163,16 @@ def test_files_are_synced_while_others_are_written_and_closed(tmp_path):
                 time.sleep(0.002)
         assert syncer.failure is None, "no file was closed while it was due"
     assert [list(read_lines(tmp_path / f"{n}.jsonl")) for n in range(30)] == [[{"n": n}] for n in range(30)]
+
+
+def test_attempts_that_timed_out_count_with_the_prompt_that_each_had_sent(tmp_path):
+    journal = Journal(tmp_path / "calls.jsonl")
+    late = Reply("late", Usage(100, 10), timeouts=2)
+    journal.reply(CALL, "r", 400, lambda: late)
+    taken = journal.taken
+    assert (taken.tokens, taken.timeouts, taken.lost) == (310, 2, 200)
+    journal.close()
+    again = Journal(tmp_path / "calls.jsonl", tasks={CALL.task})
+    assert (again.taken.timeouts, again.taken.lost) == (2, 200)
+    assert again.reply(CALL, "r", 400, lambda: Reply("not asked")) == late
+    again.close()

@@ -124,6 +124,11 @@ def test_every_difference_has_its_mark(tmp_path: Path, changes: dict[str, str], 
     assert marks(one(**changes), run_of(tmp_path)) == (mark,)
 
 
+def test_a_run_with_hints_on_commands_without_effect_is_not_comparable(tmp_path: Path) -> None:
+    hinting = ALFWORLD | {"settings": {"engine": "native", "feedback": "hint"}}
+    assert marks(one(), run_of(tmp_path, environment=hinting)) == ("h",)
+
+
 def test_feedback_counts_where_there_is_more_than_one_trial(tmp_path: Path) -> None:
     run = run_of(tmp_path, settings={"trials": 3}, trials=3)
     assert marks(one(trials="3", feedback="environment"), run) == ()

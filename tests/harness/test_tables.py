@@ -246,3 +246,13 @@ def test_money_is_never_rounded_to_nothing() -> None:
     assert [dollars(value) for value in (0.0, 0.00123, 0.5, 12.345, math.nan)] == [
         "$0.00", "$0.0012", "$0.5", "$12.35", "unknown",
     ]  # fmt: skip
+
+
+def test_attempts_that_timed_out_are_told_under_the_table_with_their_tokens(tmp_path: Path) -> None:
+    rows = [trial("react", "a", 1)]
+    run = one_arm(tmp_path / "x", rows, timeouts={"attempts": 16, "prompt_tokens": 23456})
+    told = [note.partition(":")[0] for note in notes(run) if "timed out" in note]
+    assert told == [
+        "16 attempts at a call timed out and went out again, with about 23,456 prompt tokens that count in no cell"
+    ]
+    assert not any("timed out" in note for note in notes(one_arm(tmp_path / "y", rows)))

@@ -42,7 +42,7 @@ def test_an_unlisted_name_is_refused_with_the_nearest(loopback: Loopback, connec
 
 def test_an_unlisted_name_is_taken_where_the_check_is_off(loopback: Loopback, connect: Connect) -> None:
     assert connect("deployment-7", check_model=False).check() == []
-    assert [call.path for call in loopback.calls] == ["/v1/models"]
+    assert [call.path for call in loopback.calls] == ["/v1/models", "/props"]
 
 
 @pytest.mark.parametrize(
@@ -130,6 +130,7 @@ def test_settings_say_where_and_how_and_at_what_price(loopback: Loopback, connec
         "kind": "openai",
         "endpoint": loopback.base_url,
         "api": "completions",
+        "connections": 2,
         "prices": {"input": 1.0, "output": 2.0, "cached": None},
         "changed_parameters": {},
     }

@@ -374,7 +374,7 @@ def test_threads_that_learn_of_a_refusal_at_once_tell_it_once(
         return error(400, "Only the default value will do here: temperature", code="unsupported_value")
 
     loopback.answer = choosy
-    model = connect(timeout=30.0)
+    model = connect(timeout=30.0, max_connections=8)
     with ThreadPoolExecutor(8) as pool:
         assert list(pool.map(lambda _: model.complete(ASKED).text, range(8))) == ["fine"] * 8
     assert len(loopback.posts) == 16

@@ -125,6 +125,11 @@ def test_a_recorded_trial_is_replayed_on_the_official_engine(pool, tmp_path):
     turns = [(command, episode.step(command).observation) for command in commands]
     found = replay(officially(), opening, turns, won=True)
     assert (found.steps, found.won, found.difference) == (5, True, None)
+    hinting = AlfworldEpisode(path, None, lambda path: (Game.load(path), grammar, lambda: None), hints=True)
+    hinting.reset()
+    hinted = [(command, hinting.step(command).observation) for command in commands]
+    assert hinted[1][1] == "Nothing happens. There is no place called bed 99."
+    assert replay(officially(), opening, hinted, won=True) == found
     false = replay(officially(), opening, turns[:2], won=True)
     assert str(false.difference) == "won differs at step 2 ('go to bed 99'): 'True', officially 'False'"
     turns[1] = ("go to bed 99", "You arrive at bed 99.")

@@ -22,6 +22,9 @@ from reflex_bench.harness.errors import UsageError
 DATA = Path(__file__).parents[2] / "data" / "hotpotqa"
 REAL = Path(__file__).parents[4] / "shared" / "data" / "hotpotqa"
 
+ORM = "Orm is a river. It is old. (whole page shown)"
+HALE = "Hale is a doctor. It is old. (whole page shown)"
+
 
 def record(identity: str, own: str, answer: str, kind: str = "bridge") -> dict[str, Any]:
     return {
@@ -60,7 +63,7 @@ def test_a_question_is_played_from_file_to_result(data: Path) -> None:
     assert episode.reset() == "Question: What is Orm?"
     action = environment.read_action("Thought: look.\nAction: Search[orm]", "repair")
     assert action.command is not None
-    assert episode.step(action.command).observation == "Orm is a river. It is old."
+    assert episode.step(action.command).observation == ORM
     last = episode.step("Finish[a river]")
     assert (last.won, last.done, last.observation) == (True, True, "The answer is correct.")
     assert episode.result() == {
@@ -83,7 +86,7 @@ def test_the_split_corpus_is_the_whole_file_whatever_is_selected(data: Path) -> 
     assert len(part.load().tasks) == 1
     assert part.settings() == whole.settings()
     assert whole.settings()["corpus_size"] == 4
-    assert started(part, "q1").step("Search[Hale]").observation == "Hale is a doctor. It is old."
+    assert started(part, "q1").step("Search[Hale]").observation == HALE
 
 
 def test_the_question_corpus_is_the_question_s_own(data: Path) -> None:
@@ -93,7 +96,7 @@ def test_the_question_corpus_is_the_question_s_own(data: Path) -> None:
         episode.step("Search[Hale is old]").observation
         == "Could not find [Hale is old]. Similar: [Orm; Everywhere]."
     )
-    assert episode.step("Search[Orm]").observation == "Orm is a river. It is old."
+    assert episode.step("Search[Orm]").observation == ORM
     assert environment.settings()["corpus"] == "question"
 
 
@@ -101,15 +104,14 @@ def test_a_corpus_from_a_file(data: Path, tmp_path: Path) -> None:
     pages = tmp_path / "pages.jsonl"
     pages.write_text('{"title": "Lake Corvel", "text": "A lake. Deep.", "redirects": ["Corvel"]}\n')
     environment = create({"data": data, "corpus": f"file:{pages}"})
-    assert (
-        started(environment, "q2").step("Search[Corvel]").observation == "(Page: Lake Corvel) A lake. Deep."
-    )
+    seen = started(environment, "q2").step("Search[Corvel]").observation
+    assert seen == "(Page: Lake Corvel) A lake. Deep. (whole page shown)"
     assert environment.settings()["corpus_size"] == 1
 
 
 def test_on_miss_best_opens_the_nearest_page(data: Path) -> None:
     episode = started(create({"data": data, "on_miss": "best"}), "q1")
-    assert episode.step("Search[who is a doctor]").observation == "(Page: Hale) Hale is a doctor. It is old."
+    assert episode.step("Search[who is a doctor]").observation == f"(Page: Hale) {HALE}"
     assert episode.step("Search[qqq]").observation == "Could not find [qqq]."
 
 
@@ -124,6 +126,7 @@ def test_settings_tell_what_must_be_the_same(data: Path) -> None:
         "corpus": "split",
         "corpus_size": 4,
         "on_miss": "similar",
+        "titles": "as redirects",
     }
     assert environment.feedback == "none"
     assert started(environment, "q1").step("Finish[river]").observation == "Episode finished\n"
@@ -251,6 +254,15 @@ def test_reflection_examples_are_what_the_environment_says(number: int) -> None:
     assert episode.split("\n")[-1].startswith("STATUS: FAILED (")
     replay(prompts.parse_example(episode))
     assert 100 < len(reflection) < 600
+
+
+def test_examples_have_the_note_of_a_whole_page_in_the_profile_that_gives_it_and_in_no_other() -> None:
+    def texts(profile: str) -> str:
+        shown = create({"profile": profile}).prompts
+        return repr((shown.examples, shown.reflection_examples))
+
+    assert texts("reflex").count("(whole page shown)") == 9 + 4
+    assert texts("react") == texts("reflexion") == texts("reflex").replace(" (whole page shown)", "")
 
 
 def test_prompts_have_all_that_an_agent_needs() -> None:

@@ -168,10 +168,25 @@ def test_the_reflex_profile_shows_five_true_sentences() -> None:
 
 
 def test_the_reflex_profile_names_a_page_that_has_another_title() -> None:
-    assert observations("reflex", "Search[Corvel]", "Search[Corvel (town)]") == [
-        "(Page: Corvel (town)) Corvel is a town. Its dam burst in 1902. The dam was not rebuilt.",
-        "Corvel is a town. Its dam burst in 1902. The dam was not rebuilt.",
+    town = "Corvel is a town. Its dam burst in 1902. The dam was not rebuilt. (whole page shown)"
+    assert observations("reflex", "Search[Corvel]", "Search[Corvel (town)]", "Search[the Corvel lake]") == [
+        f"(Page: Corvel (town)) {town}",
+        town,
+        f"(Page: Corvel Lake) {observations('reflex', 'Search[Corvel Lake]')[0]}",
     ]
+
+
+def test_a_search_says_that_the_whole_page_is_shown_where_no_lookup_could_find_more() -> None:
+    def shown(profile: str, *sentences: str) -> str:
+        played = episode(LocalCorpus("split", [Document("Dam", sentences)]), profile)
+        return played.step("Search[Dam]").observation
+
+    five = ("One.", " Two.", " Three.", " Four.", " Five.")
+    assert shown("reflex", *five) == "One. Two. Three. Four. Five. (whole page shown)"
+    assert shown("reflex", *five, " ", "") == "One. Two. Three. Four. Five. (whole page shown)"
+    assert shown("reflex", *five, " Six.") == "One. Two. Three. Four. Five."
+    assert shown("react", *five) == "One. Two. Three. Four. Five.."
+    assert shown("reflexion", *five) == "One. Two. Three. Four. Five."
 
 
 def test_the_reflex_profile_tells_no_results_from_no_more() -> None:
