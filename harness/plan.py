@@ -27,6 +27,7 @@ from reflex_bench.envs.base import Environment, Split
 from reflex_bench.harness.budget import check_prices
 from reflex_bench.harness.config import ArmConfig, Config, MemoryConfig, RoleConfig
 from reflex_bench.harness.errors import UsageError, unknown
+from reflex_bench.harness.players import check_players
 from reflex_bench.models.base import Model
 from reflex_bench.models.prices import Prices
 from reflex_bench.models.registry import ModelOptions, open_model
@@ -158,6 +159,7 @@ def make_plan(config: Config) -> Plan:
         endpoint = _endpoint(config)
         models = _models(arms, endpoint)
         check_prices(config.limits, models)
+        check_players(environment, arms, models)
     except BaseException:
         environment.close()
         raise
