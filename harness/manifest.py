@@ -14,7 +14,7 @@ from typing import Any
 import reflex_bench.harness
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.plan import Plan
-from reflex_bench.harness.runner import Ended
+from reflex_bench.harness.progress import Ended
 from reflex_bench.harness.store import SCHEMA_VERSION
 
 PACKAGES = ("reflex-bench", "alfworld", "textworld", "openai", "datasets", "bm25s", "pandas")
@@ -96,6 +96,11 @@ def config_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     if manifest.get("schema_version") == 1 and isinstance(options, dict):
         config["environment"] = _OLD_DEFAULTS.get(str(options.get("name")), {}) | options
     return config
+
+
+def resumed(manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """When the run was resumed with other settings, and with which; with this time at the end."""
+    return [*manifest.get("resumed", ()), {"time": now(), "changes": changes}]
 
 
 def check_same(plan: Plan, manifest: Mapping[str, Any]) -> None:

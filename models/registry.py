@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal, cast
@@ -40,6 +41,7 @@ class ModelOptions:
         requests_per_minute, tokens_per_minute: None for no limit but the endpoint's own.
         prices: instead of the published ones.
         check_model: whether the endpoint must list the model's name before the first call.
+        faults: how many attempts at calls failed so far, by kind (`ModelError.kind`).
         stopping: set by whoever runs the calls, to end all waiting for an endpoint.
     """
 
@@ -53,6 +55,7 @@ class ModelOptions:
     tokens_per_minute: float | None = None
     prices: Prices | None = None
     check_model: bool = True
+    faults: Counter[str] = field(default_factory=Counter, compare=False)
     stopping: threading.Event = field(default_factory=threading.Event, compare=False)
 
     def __post_init__(self) -> None:
