@@ -10,6 +10,7 @@ from reflex_bench.harness.contamination import overlapping_tasks
 from reflex_bench.harness.frame import Run, accounting
 from reflex_bench.harness.measures import without_overlap
 from reflex_bench.harness.statistics import error_bounds
+from reflex_bench.harness.unread import unread
 
 SIMULATED = (
     "SIMULATED: a deterministic stand-in played this, not a language model; the numbers say nothing about "
@@ -20,6 +21,7 @@ SIMULATED = (
 def notes(run: Run) -> tuple[str, ...]:
     """The notes of a run, most important first."""
     return (
+        *unread(run),
         *_reality(run),
         *_status(run),
         *_errors(run),

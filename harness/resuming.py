@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.harness.layers import merge
 from reflex_bench.harness.sources import read_source
 
@@ -43,6 +44,8 @@ def changes_of(sources: Iterable[str], flags: Mapping[str, Any]) -> dict[str, An
     changes = merge(changes, flags)
     for name in _names(changes):
         if not any(name == may or name.startswith(f"{may}.") for may in MAY_CHANGE):
+            if difflib.get_close_matches(name, MAY_CHANGE, n=1, cutoff=0.85):
+                raise unknown("setting", name, MAY_CHANGE)
             raise UsageError(
                 f"resume: {name} stays as the run began, or its trials would not be of one experiment; "
                 f"these may change: {', '.join(MAY_CHANGE)}"
