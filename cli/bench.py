@@ -2,202 +2,157 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from reflex_bench.cli.places import Results, run_path
+from reflex_bench.cli import options
+from reflex_bench.cli.places import run_path
 from reflex_bench.cli.running import carry_out, check_models, repeat, resumable, start
 from reflex_bench.harness.errors import UsageError
 
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Show no progress, only the table at the end.")]
-MaxConnections = Annotated[int | None, typer.Option(help="Model calls at a time [default: 16].")]
-MaxWorkers = Annotated[
-    int | None, typer.Option(help="Tasks in work at a time [default: as many as connections; simulated: 1].")
-]
-CostLimit = Annotated[float | None, typer.Option(help="Stop when so many US dollars are spent.")]
-TokenLimit = Annotated[int | None, typer.Option(help="Stop when so many tokens are used.")]
-TimeLimit = Annotated[str | None, typer.Option(help="Stop after this time, e.g. 90m or 8h.")]
+if TYPE_CHECKING:
+    from reflex_bench.harness.config import Config
+
+BENCH_EXAMPLES = r"""Examples:
+
+  reflex bench alfworld --tasks 20
+  reflex bench hotpotqa -m openai/gpt-4o-mini --tasks 50 --cost-limit 2
+  reflex bench alfworld -m openai/qwen --base-url http://127.0.0.1:8080/v1
+  reflex bench alfworld -c paper --dry-run
+  reflex bench hotpotqa -c reflector=structured -c memory=strategy
+  reflex bench alfworld -c arms.reflexion.memory.size=1
+"""
+
+RESUME_EXAMPLES = r"""Examples:
+
+  reflex resume latest
+  reflex resume my-run --cost-limit 5
+  reflex resume my-run --max-connections 2 -c endpoint.timeout=5m
+"""
 
 
 def register(app: typer.Typer) -> None:
     """Adds the commands of this module."""
-    app.command()(bench)
-    app.command()(resume)
+    app.command(epilog=BENCH_EXAMPLES)(bench)
+    app.command(epilog=RESUME_EXAMPLES)(resume)
 
 
 def bench(
     environment: Annotated[str, typer.Argument(help="alfworld, hotpotqa, or the name of a plug-in.")],
-    trials: Annotated[
-        int | None, typer.Option("--trials", "-n", help="Trials of each task [default: 3].")
-    ] = None,
-    samples: Annotated[
-        int | None, typer.Option(help="Instead: independent attempts, for the unbiased pass@k and pass^k.")
-    ] = None,
-    seeds: Annotated[
-        int, typer.Option(min=1, help="Run it all with so many seeds, and print mean and spread.")
-    ] = 1,
-    tasks: Annotated[
-        int | None,
-        typer.Option(
-            help="How many tasks of the split, each type in proportion, drawn by --seed [default: all]."
-        ),
-    ] = None,
-    first: Annotated[
-        bool, typer.Option("--first", help="With --tasks N: the first N by id instead.", show_default=False)
-    ] = False,
-    arms: Annotated[
-        str | None, typer.Option(help="Which arms, e.g. react,reflexion [default: both].")
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option("--model", "-m", help="simulated, openai/<name>, or replay:<run> [default: simulated]."),
-    ] = None,
-    base_url: Annotated[
-        str | None, typer.Option(help="An OpenAI-compatible endpoint [default: OPENAI_BASE_URL].")
-    ] = None,
-    api: Annotated[
-        str | None, typer.Option(help="chat, or completions for base models [default: chat].")
-    ] = None,
-    temperature: Annotated[float | None, typer.Option(help="Of actor and reflector [default: 0.7].")] = None,
-    split: Annotated[
-        str | None, typer.Option(help="E.g. procedural, procedural:seed=7, valid_unseen.")
-    ] = None,
-    data: Annotated[str | None, typer.Option(help="Where official data lies.")] = None,
-    task_id: Annotated[list[str] | None, typer.Option(help="Only this task; may be repeated.")] = None,
-    task_type: Annotated[str | None, typer.Option(help="Only tasks of this type.")] = None,
-    engine: Annotated[str | None, typer.Option(help="ALFWorld: native or official.")] = None,
-    sample: Annotated[str | None, typer.Option(help="HotPotQA: reflexion-100 or react-500.")] = None,
-    corpus: Annotated[
-        str | None, typer.Option(help="HotPotQA: what is searched: split, question, file:PATH or wikipedia.")
-    ] = None,
-    offline: Annotated[
-        bool, typer.Option("--offline", help="HotPotQA: wikipedia answers from its snapshot alone.")
-    ] = False,
-    profile: Annotated[
-        str | None, typer.Option(help="HotPotQA: wording of observations: reflex, react or reflexion.")
-    ] = None,
-    success: Annotated[str | None, typer.Option(help="HotPotQA: em, contains, or f1>=0.8.")] = None,
-    max_steps: Annotated[
-        int | None, typer.Option(help="Steps of one trial [default: the environment's].")
-    ] = None,
-    memory_size: Annotated[int | None, typer.Option(help="Reflections shown [default: 3].")] = None,
-    memory: Annotated[
-        str | None, typer.Option(help="sliding, retrieval or strategy [default: sliding].")
-    ] = None,
-    memory_from: Annotated[str | None, typer.Option(help="A run whose memory this one begins with.")] = None,
-    evaluator: Annotated[
-        str | None, typer.Option(help="Who decides that a trial failed: environment, heuristic or model.")
-    ] = None,
-    parse: Annotated[str | None, typer.Option(help="strict, repair or admissible [default: repair].")] = None,
-    actions: Annotated[
-        str | None, typer.Option(help="text, or tools for native tool calls (HotPotQA) [default: text].")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of all sampling [default: 0].")] = None,
-    share_first_trial: Annotated[
-        bool | None,
-        typer.Option(
-            "--share-first-trial/--no-share-first-trial",
-            help="Run a trial that is the same experiment in several arms once [default: share].",
-            show_default=False,
-        ),
-    ] = None,
-    max_connections: MaxConnections = None,
-    max_workers: MaxWorkers = None,
-    cost_limit: CostLimit = None,
-    token_limit: TokenLimit = None,
-    time_limit: TimeLimit = None,
-    config: Annotated[
-        list[str] | None,
-        typer.Option("--config", "-c", help="A YAML file, a shipped profile, or key=value; may be repeated."),
-    ] = None,
-    results: Results = None,
-    run_id: Annotated[
-        str | None, typer.Option(help="Name of the run directory [default: time and environment].")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print the plan and an estimate; call no model.")
-    ] = False,
-    quiet: Quiet = False,
+    trials: options.Trials = None,
+    samples: options.Samples = None,
+    seeds: options.Seeds = 1,
+    seed: options.Seed = None,
+    tasks: options.Tasks = None,
+    first: options.First = False,
+    arms: options.Arms = None,
+    split: options.Split = None,
+    data: options.Data = None,
+    task_id: options.TaskId = None,
+    task_type: options.TaskType = None,
+    engine: options.Engine = None,
+    sample: options.Sample = None,
+    corpus: options.Corpus = None,
+    offline: options.Offline = False,
+    profile: options.Profile = None,
+    success: options.Success = None,
+    model: options.Model = None,
+    base_url: options.BaseUrl = None,
+    api: options.Api = None,
+    temperature: options.Temperature = None,
+    parse: options.Parse = None,
+    actions: options.Actions = None,
+    memory_size: options.MemorySize = None,
+    memory: options.Memory = None,
+    memory_from: options.MemoryFrom = None,
+    evaluator: options.Evaluator = None,
+    share_first_trial: options.Shared = False,
+    no_share_first_trial: options.Apart = False,
+    max_steps: options.MaxSteps = None,
+    max_connections: options.MaxConnections = None,
+    max_workers: options.MaxWorkers = None,
+    cost_limit: options.CostLimit = None,
+    token_limit: options.TokenLimit = None,
+    time_limit: options.TimeLimit = None,
+    config: options.Sources = None,
+    results: options.Results = None,
+    run_id: options.RunId = None,
+    dry_run: options.DryRun = False,
+    quiet: options.Quiet = False,
 ) -> int:
     """Run agents on an environment for N trials and print the pass@k table."""
-    from reflex_bench.harness.config import resolve
-
-    if first and tasks is None:
-        raise UsageError("--first goes with --tasks N: it takes the first N by id")
-    if model is not None and model.startswith("replay:"):
-        model = f"replay:{run_path(model.removeprefix('replay:'), results)}"
-    flags = nest(
-        {
-            "environment.name": environment,
-            "environment.split": split,
-            "environment.data": str(Path(data).resolve()) if data else None,
-            "environment.task_ids": task_id or None,
-            "environment.task_type": task_type,
-            "environment.engine": engine,
-            "environment.sample": sample,
-            "environment.sampling": "first" if first else None,
-            "environment.corpus": corpus,
-            "environment.offline": offline or None,
-            "environment.profile": profile,
-            "environment.success": success,
-            "tasks": tasks,
-            "trials": trials,
-            "samples": samples,
-            "seed": seed,
-            "arms": arms or ("react" if samples else None),
-            "model.model": model,
-            "model.temperature": temperature,
-            "endpoint.base_url": base_url,
-            "endpoint.api": api,
-            "memory.kind": memory,
-            "memory.size": memory_size,
-            "memory_from": str(run_path(memory_from, results)) if memory_from else None,
-            "evaluator": evaluator,
-            "limits.max_steps": max_steps,
-            "limits.parse": parse,
-            "limits.actions": actions,
-            "limits.max_connections": max_connections,
-            "limits.max_workers": max_workers,
-            "limits.cost": cost_limit,
-            "limits.tokens": token_limit,
-            "limits.time": time_limit,
-            "share_first_trial": share_first_trial,
-        }
-    )
-    resolved = resolve(config or [], flags)
+    resolved = configured(environment, config or [], results, locals())
     if seeds == 1 or dry_run:
         return start(resolved, results, run_id, dry_run, quiet)
     return repeat(resolved, seeds, results, run_id, quiet)
 
 
+def configured(
+    environment: str, sources: list[str], results: Path | None, given: Mapping[str, Any]
+) -> Config:
+    """The configuration that a command line describes.
+
+    Args:
+        environment: its name.
+        sources: after `--config`.
+        results: where runs lie.
+        given: the other options by the names of their parameters; None where they were not given.
+
+    Raises:
+        UsageError: two options exclude one another, or a setting does not exist or is not allowed.
+    """
+    from reflex_bench.harness.config import resolve
+
+    if given["first"] and given["tasks"] is None:
+        raise UsageError("--first goes with --tasks N: it takes the first N by id")
+    if given["share_first_trial"] and given["no_share_first_trial"]:
+        raise UsageError("--share-first-trial and --no-share-first-trial exclude one another")
+    flags = {setting: given[name] for name, setting in options.SETTINGS.items()}
+    model, memory_from, data = given["model"], given["memory_from"], given["data"]
+    if model is not None and model.startswith("replay:"):
+        flags["model.model"] = f"replay:{run_path(model.removeprefix('replay:'), results)}"
+    flags |= {
+        "environment.name": environment,
+        "environment.task_ids": given["task_id"] or None,
+        "environment.sampling": "first" if given["first"] else None,
+        "environment.data": str(Path(data).resolve()) if data else None,
+        "environment.offline": given["offline"] or None,
+        "memory_from": str(run_path(memory_from, results)) if memory_from else None,
+    }
+    if given["share_first_trial"] or given["no_share_first_trial"]:
+        flags["share_first_trial"] = given["share_first_trial"]
+    return resolve(sources, nest(flags))
+
+
 def resume(
-    run: Annotated[str, typer.Argument(help="A run directory, or its name in the results directory.")],
-    max_connections: MaxConnections = None,
-    max_workers: MaxWorkers = None,
-    cost_limit: CostLimit = None,
-    token_limit: TokenLimit = None,
-    time_limit: TimeLimit = None,
-    results: Results = None,
-    quiet: Quiet = False,
+    run: Annotated[
+        str, typer.Argument(help="A run directory, its name in the results directory, or `latest`.")
+    ],
+    base_url: options.OtherBaseUrl = None,
+    max_connections: options.OtherConnections = None,
+    max_workers: options.OtherWorkers = None,
+    cost_limit: options.OtherCostLimit = None,
+    token_limit: options.OtherTokenLimit = None,
+    time_limit: options.OtherTimeLimit = None,
+    config: options.OtherSettings = None,
+    results: options.Results = None,
+    quiet: options.Quiet = False,
 ) -> int:
     """Go on with a run that was interrupted; only what is owed is done, and no answered call is made again."""
-    from reflex_bench.harness.config import checked, merge
+    from reflex_bench.harness.config import checked
+    from reflex_bench.harness.layers import merge
     from reflex_bench.harness.manifest import check_same, config_of, recall
     from reflex_bench.harness.plan import make_plan
+    from reflex_bench.harness.resuming import changes_of
     from reflex_bench.harness.store import Store
 
-    changes = nest(
-        {
-            "limits.max_connections": max_connections,
-            "limits.max_workers": max_workers,
-            "limits.cost": cost_limit,
-            "limits.tokens": token_limit,
-            "limits.time": time_limit,
-        }
-    )
+    given = locals()
+    flags = {setting: given[name] for name, setting in options.SETTINGS.items() if name in given}
+    changes = changes_of(config or [], nest(flags))
     path = run_path(run, results)
     with (
         resumable(path),
@@ -206,7 +161,7 @@ def resume(
     ):
         check_same(plan, store.manifest)
         recall(plan, store.manifest)
-        return carry_out(plan, store, quiet, check_models(plan) if store.unfinished() else [])
+        return carry_out(plan, store, quiet, check_models(plan) if store.unfinished() else [], changes)
 
 
 def nest(flags: dict[str, Any]) -> dict[str, Any]:

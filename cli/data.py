@@ -37,9 +37,11 @@ def generate(
 def fetch(
     environment: EnvironmentName,
     out: Annotated[
-        Path | None, typer.Option("--out", help="Where to [default: the environment's usual place].")
+        Path | None, typer.Option("--out", help="Where to. \\[default: the environment's usual place]")
     ] = None,
-    base_url: Annotated[str | None, typer.Option(help="A mirror of the official files.")] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="A mirror of the official files. \\[default: the official place]")
+    ] = None,
 ) -> None:
     """Download official data, with progress; goes on where it was interrupted."""
     if environment != "alfworld":
@@ -58,7 +60,7 @@ def list_data(
     data: Annotated[
         Path | None,
         typer.Option(
-            help="Where official ALFWorld data lies [default: $ALFWORLD_DATA or ~/.cache/alfworld]."
+            help="Where official ALFWorld data lies. \\[default: $ALFWORLD_DATA or ~/.cache/alfworld]"
         ),
     ] = None,
 ) -> None:

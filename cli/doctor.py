@@ -19,8 +19,15 @@ def doctor(
     model: Annotated[
         str, typer.Option("--model", "-m", help="Also ask this model whether it can answer.")
     ] = "simulated",
-    base_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible endpoint.")] = None,
-    data: Annotated[Path | None, typer.Option(help="Where official ALFWorld data lies.")] = None,
+    base_url: Annotated[
+        str | None, typer.Option(help="An OpenAI-compatible endpoint. \\[default: OPENAI_BASE_URL]")
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where official ALFWorld data lies. \\[default: $ALFWORLD_DATA or ~/.cache/alfworld]"
+        ),
+    ] = None,
 ) -> int:
     """Check versions, data, endpoint, key and disk."""
     from rich.console import Console

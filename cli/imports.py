@@ -26,7 +26,7 @@ def reflexion_logs(
     questions: Annotated[
         Path | None,
         typer.Option(
-            help="An official HotPotQA file; tasks get its ids, so that runs on them can be compared."
+            help="An official HotPotQA file; tasks get its ids, so that runs on them can be compared. \\[default: none]"
         ),
     ] = None,
     results: Results = None,
@@ -52,14 +52,15 @@ def rows(
         str,
         typer.Option(
             "--map",
-            help="What is where: task=id,success=score>=1,trial=attempt,arm=agent.name,type=kind.",
+            help="What is where: task=id,success=score>=1, and if there: trial=attempt,arm=agent.name,type=kind.",
         ),
     ],
     independent: Annotated[
-        bool, typer.Option("--independent", help="Trials of a task know nothing of one another.")
+        bool,
+        typer.Option("--independent", help="Trials of a task know nothing of one another. \\[default: off]"),
     ] = False,
     environment: Annotated[str, typer.Option(help="Its name in tables.")] = "other",
-    run_id: Annotated[str | None, typer.Option(help="Name of the run [default: that of the file].")] = None,
+    run_id: Annotated[str | None, typer.Option(help="Name of the run. \\[default: that of the file]")] = None,
     results: Results = None,
 ) -> None:
     """Import results of any other harness from a file with one JSON object a line."""

@@ -4,48 +4,40 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
+
+from reflex_bench.harness.progress import Tally
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from reflex_bench.harness.plan import Plan
     from reflex_bench.harness.store import Store
-    from reflex_bench.models.base import Reply
 
-LINE_EVERY = 15.0
+LINE_EVERY = 60.0
 """Seconds between two lines where there is no terminal."""
 
 
-class Live:
-    """Counts what happens and shows it. Implements `reflex_bench.harness.runner.Progress`.
+class Live(Tally):
+    """Counts what happens and shows it. Implements `reflex_bench.harness.progress.Progress`.
 
     Args:
         plan: what is being run.
         store: where it is written; what an earlier process did counts as done.
-        quiet: show nothing.
+        quiet: show nothing but what answers an interruption.
     """
 
     def __init__(self, plan: Plan, store: Store, quiet: bool) -> None:
-        self._arms = [arm.name for arm in plan.arms]
-        self._tasks = len(plan.split.tasks)
-        self._done = {arm: sum(1 for name, _ in store.done if name == arm) for arm in self._arms}
-        self._before = sum(self._done.values())
-        self._solved = {arm: store.solved(arm) for arm in self._arms}
-        self._errors = self._calls = 0
-        self._tokens: int | None = 0
-        self._cost: float | None = 0.0
-        self._guard = threading.Lock()
-        self._started = self._last_line = time.monotonic()
-        self._quiet = quiet
+        super().__init__(plan, store)
+        self._quiet, self._timeout = quiet, plan.endpoint.timeout
         self._terminal = sys.stderr.isatty() and not quiet
-        size = f"{self._tasks} tasks · up to {plan.trials} trials"
+        size = f"{self.tasks} tasks · up to {plan.trials} trials"
         self._title = f"{plan.environment.name} · {plan.split.name} · {size}"
         if plan.simulated:
             self._title += " · simulated model"
         self._display: Any = None
+        self._over = threading.Event()
 
     def __enter__(self) -> Live:
         if self._terminal:
@@ -59,57 +51,55 @@ class Live:
             self._display.__enter__()
         elif not self._quiet:
             print(f"reflex: {self._title}", file=sys.stderr)
+            threading.Thread(target=self._tell, name="progress", daemon=True).start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._over.set()
         if self._display is not None:
             self._display.__exit__(kind, error, trace)
         elif not self._quiet:
             self._line()
 
-    def called(self, reply: Reply) -> None:
+    def stopping(self, calls: int) -> None:
         """See `Progress`."""
-        with self._guard:
-            self._calls += 1
-            self._tokens = _plus(self._tokens, reply.usage.prompt_tokens, reply.usage.completion_tokens)
-            self._cost = _plus(self._cost, reply.cost)
+        under_way = "1 call that is" if calls == 1 else f"{calls} calls that are"
+        what = f"{under_way} under way, at most {self._timeout:g} s" if calls else "what is in work"
+        said = f"reflex: interrupted; waiting for {what}. Ctrl-C again leaves now (the run can be resumed)"
+        if self._display is not None:
+            self._display.console.print(said, markup=False, highlight=False)
+        else:
+            print(said, file=sys.stderr, flush=True)
 
-    def trial(self, row: dict[str, Any]) -> None:
-        """See `Progress`."""
-        with self._guard:
-            self._solved[row["arm"]] += bool(row["success"])
-            self._errors += row["outcome"] == "error"
-
-    def chain(self, arm: str) -> None:
-        """See `Progress`."""
-        with self._guard:
-            self._done[arm] += 1
-            due = time.monotonic() - self._last_line > LINE_EVERY
-            if due:
-                self._last_line = time.monotonic()
-        if due and self._display is None and not self._quiet:
+    def _tell(self) -> None:
+        while not self._over.wait(LINE_EVERY):
             self._line()
 
     def _line(self) -> None:
         arms = ", ".join(
-            f"{arm} {self._done[arm]}/{self._tasks} ({self._solved[arm]} solved)" for arm in self._arms
+            f"{arm} {self.done[arm]}/{self.tasks} ({self.solved[arm]} solved)" for arm in self.arms
         )
-        print(f"reflex: {arms}; {self._costs()}", file=sys.stderr)
+        print(f"reflex: {' · '.join([arms, *self._counts()])}", file=sys.stderr, flush=True)
 
-    def _costs(self) -> str:
-        tokens = "tokens unknown" if self._tokens is None else f"{self._tokens:,} tokens"
-        cost = "cost unknown" if self._cost is None else f"${self._cost:.2f}"
-        errors = f", {self._errors} errors" if self._errors else ""
-        return f"{self._calls:,} calls, {tokens}, {cost}{errors}, {self._left()} left"
+    def _counts(self) -> tuple[str, str, str]:
+        """What was done, what it took, and how long it went on and will go on."""
+        faults = ", ".join(
+            f"{self.faults[kind]} {name}" for kind, name in FAULTS.items() if self.faults.get(kind)
+        )
+        calls = f"{self.calls:,} calls ({self.calls_a_minute():.0f} a minute, {self.in_flight} under way)"
+        done = f"{self.steps:,} steps, {calls}" + (f", {faults}" if faults else "")
+        tokens = "tokens unknown" if self.tokens is None else f"{self.tokens:,} tokens"
+        cost = "cost unknown" if self.cost is None else f"${self.cost:.2f}"
+        errors = f", {self.errors} trials in error" if self.errors else ""
+        return done, f"{tokens}, {cost}{errors}", f"{_span(self.seconds)} gone, {self._left()}"
 
     def _left(self) -> str:
-        done, every = sum(self._done.values()), self._tasks * len(self._arms)
-        if done == self._before:
-            return "unknown"
-        seconds = (time.monotonic() - self._started) / (done - self._before) * (every - done)
-        return f"{int(seconds // 3600)}:{int(seconds // 60 % 60):02d}:{int(seconds % 60):02d}"
+        is_bound, seconds = self.left()
+        if seconds is None:
+            return "unknown left"
+        return f"{'at most' if is_bound else 'about'} {_span(seconds)} left"
 
     def _render(self) -> RenderableType:
         from rich.console import Group
@@ -118,17 +108,27 @@ class Live:
         from rich.text import Text
 
         table = Table.grid(padding=(0, 2))
-        for arm in self._arms:
-            done, solved = self._done[arm], self._solved[arm]
+        for arm in self.arms:
+            done, solved = self.done[arm], self.solved[arm]
             share = f"{100 * solved / done:.0f} % solved" if done else ""
-            bar = ProgressBar(total=self._tasks, completed=done, width=30)
-            table.add_row(Text(arm, style="bold"), bar, f"{done}/{self._tasks}", Text(share, style="green"))
-        return Group(Text(self._title), table, Text(self._costs(), style="dim"))
+            bar = ProgressBar(total=self.tasks, completed=done, width=30)
+            table.add_row(Text(arm, style="bold"), bar, f"{done}/{self.tasks}", Text(share, style="green"))
+        return Group(Text(self._title), table, *(Text(line, style="dim") for line in self._counts()))
 
 
-def _plus(*numbers: Any) -> Any:
-    """The sum; None where any number is unknown."""
-    return None if None in numbers else sum(numbers)
+FAULTS = {
+    "timeout": "time-outs",
+    "rate_limit": "times too many requests (429)",
+    "server": "server errors",
+    "connection": "lost connections",
+    "malformed": "unreadable answers",
+}
+"""How attempts fail, and what that is called."""
+
+
+def _span(seconds: float) -> str:
+    whole = int(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"
 
 
 def print_plan(plan: Plan) -> None:

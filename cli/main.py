@@ -40,7 +40,10 @@ def _version(wanted: bool) -> None:
 def main(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", callback=_version, is_eager=True)
+        bool,
+        typer.Option(
+            "--version", help="Print the version and exit. \\[default: off]", callback=_version, is_eager=True
+        ),
     ] = False,
 ) -> None:
     """Options that stand before a command."""
@@ -53,6 +56,9 @@ def run() -> None:
     # A cluster ends a job with SIGTERM: it is to end as cleanly as with Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     logging.basicConfig(format="reflex: %(message)s")
+    for handler in logging.getLogger().handlers:
+        # Some libraries set their own loggers to tell everything; the level of the root does not hold them back.
+        handler.setLevel(logging.WARNING)
     try:
         code = app(standalone_mode=False)
         if code == INTERRUPTED:  # how Typer tells of a Ctrl-C that no command took for its own

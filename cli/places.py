@@ -3,18 +3,37 @@
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
+from reflex_bench.cli.options import RESULTS, RESULTS_DEFAULT, option
 from reflex_bench.harness.errors import UsageError, unknown
 
 Results = Annotated[
     Path | None,
-    typer.Option("--results", help="Where runs lie [default: ./results, or REFLEX_BENCH_RESULTS]."),
+    option(None, *RESULTS, default=RESULTS_DEFAULT),
 ]
+
+
+def called_as() -> str:
+    """The command as the person calls it: what a hint tells them to type.
+
+    `scripts/reflex` names itself in `REFLEX_BENCH_CALLED_AS`. A script that the search path leads to goes by its bare
+    name; any other by its path.
+    """
+    script = Path(sys.argv[0])
+    if called := os.environ.get("REFLEX_BENCH_CALLED_AS"):
+        return shlex.quote(called)
+    if script.suffix == ".py" or not script.name:
+        return "reflex"
+    found = shutil.which(script.name)
+    if found and Path(found).resolve() == script.resolve():
+        return script.name
+    return shlex.quote(sys.argv[0])
 
 
 def results_root(given: Path | None) -> Path:
@@ -45,7 +64,7 @@ def run_path(name: str, given: Path | None) -> Path:
         return known[name]
     if not known:
         raise UsageError(
-            f"no run {name!r}: there is none in {results_root(given)}; `reflex bench alfworld` makes one"
+            f"no run {name!r}: there is none in {results_root(given)}; `{called_as()} bench alfworld` makes one"
         )
     raise unknown("run", name, known)
 

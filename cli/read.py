@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from reflex_bench.cli.places import Results, run_path, runs
+from reflex_bench.cli.places import Results, called_as, run_path, runs
 
 RunName = Annotated[
     str, typer.Argument(help="A run directory, its name in the results directory, or `latest`.")
@@ -36,10 +36,10 @@ def table(
         ),
     ] = "pass-at-k",
     reflections: Annotated[
-        bool, typer.Option("--reflections", help="What the audit found in the reflections.")
+        bool, typer.Option("--reflections", help="What the audit found in the reflections. \\[default: off]")
     ] = False,
     reference: Annotated[
-        bool, typer.Option("--reference", help="Published results beside one's own.")
+        bool, typer.Option("--reference", help="Published results beside one's own. \\[default: off]")
     ] = False,
     results: Results = None,
 ) -> None:
@@ -55,11 +55,18 @@ def table(
 def compare(
     run: RunName = "latest",
     other: Annotated[
-        str | None, typer.Argument(help="Another run; without it the arms of one run are compared.")
+        str | None,
+        typer.Argument(help="Another run; without it the arms of one run are compared. \\[default: none]"),
     ] = None,
-    arms: Annotated[str | None, typer.Option(help="Which arms, e.g. react,reflexion.")] = None,
+    arms: Annotated[
+        str | None, typer.Option(help="Which arms, e.g. react,reflexion. \\[default: all]")
+    ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Compare what different splits share, and arms of equal settings.")
+        bool,
+        typer.Option(
+            "--force",
+            help="Compare what different splits share, and arms of equal settings. \\[default: off]",
+        ),
     ] = False,
     format: Annotated[
         str, typer.Option("--format", "-f", help="terminal, markdown, csv, latex or html.")
@@ -92,7 +99,9 @@ def print_tables(run: Path, quiet: bool) -> None:
     write_tables(run)
     print(render(pass_at_k_table(read), color=sys.stdout.isatty()), end="")
     if not quiet:
-        print(f"\nwritten to {run}; read on with: reflex compare {run.name}, reflex show {run.name}")
+        print(
+            f"\nwritten to {run}; read on with: {called_as()} compare {run.name}, {called_as()} show {run.name}"
+        )
 
 
 def list_runs(results: Results = None) -> None:
@@ -104,7 +113,7 @@ def list_runs(results: Results = None) -> None:
 
     found = runs(results)
     if not found:
-        print(f"no runs in {results_root(results)}; `reflex bench alfworld` makes one")
+        print(f"no runs in {results_root(results)}; `{called_as()} bench alfworld` makes one")
         return
     lines: list[tuple[str, ...]] = [("run", "status", "tasks", "arms", "models", "split")]
     for path in found:
@@ -127,11 +136,21 @@ def list_runs(results: Results = None) -> None:
 
 def show(
     run: RunName,
-    task: Annotated[str | None, typer.Argument(help="A task id, or an unambiguous part of one.")] = None,
-    arm: Annotated[str | None, typer.Option(help="Only this arm.")] = None,
-    trial: Annotated[int | None, typer.Option(help="Only this trial.")] = None,
+    task: Annotated[
+        str | None,
+        typer.Argument(
+            help="A task id, or an unambiguous part of one. \\[default: one that was solved after reflecting]"
+        ),
+    ] = None,
+    arm: Annotated[str | None, typer.Option(help="Only this arm. \\[default: all]")] = None,
+    trial: Annotated[int | None, typer.Option(help="Only this trial. \\[default: all]")] = None,
     reasoning: Annotated[
-        bool, typer.Option("--reasoning", help="What reasoning models thought before each reply, too.")
+        bool,
+        typer.Option(
+            "--reasoning",
+            help="What reasoning models thought before each reply, too. \\[default: off]",
+            show_default=False,
+        ),
     ] = False,
     results: Results = None,
 ) -> None:

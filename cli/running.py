@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from reflex_bench.cli.places import new_run
+from reflex_bench.cli.places import called_as, new_run
 from reflex_bench.harness.errors import Interrupted, RunStopped
 
 if TYPE_CHECKING:
@@ -64,12 +65,22 @@ def check_models(plan: Plan) -> list[str]:
     return [warning for model in plan.models.values() for warning in model.check()]
 
 
-def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int:
-    """Runs what is owed, shows how it goes, and prints the table."""
+def carry_out(
+    plan: Plan, store: Store, quiet: bool, warnings: list[str], changes: Mapping[str, Any] | None = None
+) -> int:
+    """Runs what is owed, shows how it goes, and prints the table.
+
+    Args:
+        plan: what to do.
+        store: where it is written.
+        quiet: show no progress.
+        warnings: of the models.
+        changes: settings that are others than when the run began.
+    """
     from reflex_bench.cli.live import Live
     from reflex_bench.cli.read import print_tables
     from reflex_bench.harness.frame import read_run
-    from reflex_bench.harness.manifest import learned, now
+    from reflex_bench.harness.manifest import learned, now, resumed
     from reflex_bench.harness.runner import Runner
     from reflex_bench.harness.unanswered import never_acted
 
@@ -78,12 +89,18 @@ def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int
     try:
         with Live(plan, store, quiet) as live:
             runner = Runner(plan, store, live)
-            store.set_status("running", config=plan.config.model_dump())
+            again = {"resumed": resumed(store.manifest, changes)} if changes else {}
+            store.set_status("running", config=plan.config.model_dump(), **again)
             ended = runner.run()
+        if ended.abandoned:
+            store.set_status("interrupted", ended=now(), reason=ended.reason)
+            leave_now(store.path)
         with undisturbed():
             more = learned(plan, store.manifest, ended, store.engines, store.journal.taken)
             store.set_status(ended.status, ended=now(), reason=ended.reason, **more)
             store.close()
+        # Who interrupts once more does not wait for the tables; they can be made at any time.
+        with undisturbed() if ended.status != "interrupted" else nullcontext():
             print_tables(store.path, quiet)
     finally:
         store.close()
@@ -97,15 +114,28 @@ def carry_out(plan: Plan, store: Store, quiet: bool, warnings: list[str]) -> int
     if ended.errors:
         what = "1 trial" if ended.errors == 1 else f"{ended.errors} trials"
         print(
-            f"reflex: {what} ended in an error; try again with: reflex resume {store.path}", file=sys.stderr
+            f"reflex: {what} ended in an error; try again with: {called_as()} resume {store.path}",
+            file=sys.stderr,
         )
     return 1 if ended.errors or idle else 0
+
+
+def leave_now(run: Path) -> NoReturn:
+    """Ends the process without waiting for threads, connections or worker processes: nothing of the run is lost."""
+    print(f"reflex: left with calls under way; {go_on_with(run)}", file=sys.stderr, flush=True)
+    sys.stdout.flush()
+    os._exit(130)
+
+
+def go_on_with(run: Path) -> str:
+    """How to resume a run, as the command was called."""
+    return f"go on with: {called_as()} resume {run}"
 
 
 @contextmanager
 def resumable(path: Path) -> Iterator[None]:
     """Whatever ends a run before its time, says how to go on."""
-    go_on = f"go on with: reflex resume {path}"
+    go_on = go_on_with(path)
     try:
         yield
     except RunStopped as stop:

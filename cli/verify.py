@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 def verify(
     run: Annotated[str, typer.Argument(help="A run directory, its name, or `latest`.")] = "latest",
-    sample: Annotated[int | None, typer.Option(min=1, help="So many trajectories [default: all].")] = None,
+    sample: Annotated[int | None, typer.Option(min=1, help="So many trajectories. \\[default: all]")] = None,
     results: Results = None,
 ) -> int:
     """Replay every trajectory's actions through the official ALFWorld engine and report the first difference."""

@@ -11,6 +11,7 @@ from reflex_bench.harness.footnotes import flat, reality, shared_trials
 from reflex_bench.harness.frame import Run
 from reflex_bench.harness.row_settings import effective_settings
 from reflex_bench.harness.unanswered import never_acted
+from reflex_bench.harness.unread import unread
 
 if TYPE_CHECKING:
     from reflex_bench.harness.levels import Level
@@ -54,6 +55,7 @@ def warnings(run_a: Run, run_b: Run, arm_a: str, arm_b: str, last: Level, tasks:
         tasks: how many tasks both runs have.
     """
     one, two = run_a.settings(arm_a), run_b.settings(arm_b)
+    yield from (*unread(run_a, [arm_a]), *unread(run_b, [arm_b]))
     if run_a.simulated != run_b.simulated:
         yield "One of the runs was played by a simulated stand-in, the other by a language model."
     else:

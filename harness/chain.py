@@ -76,7 +76,7 @@ class Chain:
     """One task in one arm, a trial at a time, so that an arm whose tasks learn from one another can go in rounds.
 
     Attributes:
-        complete: calls a model by its name in the plan.
+        complete: calls a model by its name in the plan, in a role.
         write: takes a finished trial's row and its wall time in seconds.
         memory: the arm's.
         failed: whether infrastructure ended the chain.
@@ -87,7 +87,7 @@ class Chain:
     task: Task
     shared: Shared
     journal: Journal
-    complete: Callable[[str, Request], Reply]
+    complete: Callable[[str, str, Request], Reply]
     write: Callable[[dict[str, Any], float], None]
     stopping: threading.Event
     memory: Memory
@@ -192,7 +192,7 @@ class Chain:
 
     def _asking(self, role: str, config: RoleConfig, limit: int) -> Asking:
         call = Call(self._where.attempt, 0, self.arm.name, self.task.id, self._where.trial, 0, role)
-        complete = partial(self.complete, config.model)
+        complete = partial(self.complete, config.model, role)
         native = role == "actor" and self.plan.limits.actions == "tools"
         tools = self.arm.environment.tools() if native else ()
         read = self._read if role == "actor" else None

@@ -8,9 +8,19 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
 
-from reflex_bench.harness.errors import UsageError, unknown
+from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.explaining import explain
-from reflex_bench.harness.roles import Body, Positive, RoleConfig, RoleOverride, Section, Texts
+from reflex_bench.harness.layers import layered, settled
+from reflex_bench.harness.roles import (
+    Body,
+    EvaluationOverride,
+    Positive,
+    ReflectionOverride,
+    RoleConfig,
+    RoleOverride,
+    Section,
+    Texts,
+)
 from reflex_bench.harness.sources import read_source
 
 _SPAN = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
@@ -54,13 +64,12 @@ class MemoryConfig(Section):
 
 
 class ArmConfig(Section):
-    """One agent configuration over the whole split."""
+    """One agent configuration over the whole split, with what it takes from the run filled in."""
 
     agent: str = "react"
-    """How one trial is played: `react`, `act`, `cot`, `cot-gold`, or the name of a plug-in."""
+    """How one trial is played; see `Config.agent`."""
     reflector: str = "none"
-    """What is made of a failed trial: `none` (plain retry), `reflexion`, `last_attempt`,
-    `last_attempt_and_reflexion` or `structured`."""
+    """What is made of a failed trial; see `Config.reflector`."""
     evaluator: Any = None
     """Who decides that a trial failed; None takes the run's."""
     step_evaluator: Annotated[int, Field(ge=0)] | None = None
@@ -68,8 +77,8 @@ class ArmConfig(Section):
     memory: MemoryConfig | None = None
     """None takes the run's."""
     actor: RoleOverride = RoleOverride()
-    evaluation: RoleOverride = RoleOverride(temperature=0.0)
-    reflection: RoleOverride = RoleOverride(max_tokens=512)
+    evaluation: EvaluationOverride = EvaluationOverride()
+    reflection: ReflectionOverride = ReflectionOverride()
 
 
 class PricesConfig(Section):
@@ -132,13 +141,6 @@ class LimitsConfig(Section):
     """A run stops after this many trials in a row ended in errors."""
 
 
-ARM_PRESETS: Mapping[str, ArmConfig] = {
-    "react": ArmConfig(),
-    "reflexion": ArmConfig(reflector="reflexion"),
-}
-"""The arms that can be named without being written out."""
-
-
 class Config(Section):
     """Everything that decides what a run does."""
 
@@ -151,6 +153,16 @@ class Config(Section):
     """Instead of trials: so many independent attempts at each task, none of which ends the others or is remembered."""
     seed: int = 0
     model: RoleConfig = RoleConfig()
+    """Of the actor, and of the other roles where they say nothing else."""
+    agent: str = "react"
+    """How one trial is played: `react`, `act`, `cot`, `cot-gold`, or the name of a plug-in."""
+    reflector: str | None = None
+    """What is made of a failed trial: `none` (plain retry), `reflexion`, `last_attempt`,
+    `last_attempt_and_reflexion` or `structured`; None: `reflexion` in the arm of that name, `none` in others.
+    The arm `react` retries plainly whatever is said here."""
+    actor: RoleOverride = RoleOverride()
+    evaluation: EvaluationOverride = EvaluationOverride()
+    reflection: ReflectionOverride = ReflectionOverride()
     endpoint: EndpointConfig = EndpointConfig()
     evaluator: Any = "environment"
     """Who decides that a trial failed: `environment`, `heuristic`, `model`, `{all: [...]}` or `{any: [...]}`;
@@ -163,7 +175,10 @@ class Config(Section):
     memory: MemoryConfig = MemoryConfig()
     memory_from: str | None = None
     """A run whose memory, arm by arm, this one begins with."""
-    arms: dict[str, ArmConfig] = Field(default=dict(ARM_PRESETS))
+    arms: dict[str, ArmConfig] = Field(
+        default={"react": ArmConfig(), "reflexion": ArmConfig(reflector="reflexion")}
+    )
+    """What an arm does not name, it takes from the run."""
     limits: LimitsConfig = LimitsConfig()
     share_first_trial: bool = True
     """Run a trial that is the same experiment in several arms once, for all of them."""
@@ -174,18 +189,18 @@ def resolve(sources: Iterable[str], flags: Mapping[str, Any]) -> Config:
 
     Args:
         sources: each a YAML file (`x.yaml`, or the name of one that ships with the package) or a `key.sub=value` pair;
-            later ones win.
+            later ones win (`reflex_bench.harness.layers` says how, where arms are concerned).
         flags: nested values from the command line; they win over all sources.
 
     Raises:
         UsageError: a file is missing or no YAML, a key does not exist, or a value is not allowed.
     """
-    merged: dict[str, Any] = {}
-    for source in sources:
-        merged = merge(merged, read_source(source))
-    merged = merge(merged, flags)
-    merged["arms"] = _arms(merged.get("arms"))
-    return checked(merged)
+    known = Config.model_fields.keys()
+    merged = layered([read_source(source, known) for source in sources], flags)
+    arms = merged.pop("arms")
+    # A mistake in what all arms take from the run is told once, and not for every arm.
+    checked(merged)
+    return checked({**merged, "arms": settled(arms, merged)})
 
 
 def checked(settings: Mapping[str, Any]) -> Config:
@@ -198,35 +213,3 @@ def checked(settings: Mapping[str, Any]) -> Config:
         return Config.model_validate(settings)
     except ValidationError as error:
         raise UsageError(explain(error, Config)) from None
-
-
-def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """`over` on top of `base`, mapping by mapping; anything that is no mapping replaces."""
-    out = dict(base)
-    for key, value in over.items():
-        below = out.get(key)
-        out[key] = merge(below, value) if isinstance(below, Mapping) and isinstance(value, Mapping) else value
-    return out
-
-
-def _arms(raw: Any) -> dict[str, Any]:
-    """Arms as a mapping: a list of names, or names with what is special about each, on top of the presets."""
-    if raw is None:
-        raw = list(ARM_PRESETS)
-    if isinstance(raw, str):
-        raw = [name.strip() for name in raw.split(",") if name.strip()]
-    if isinstance(raw, list):
-        raw = dict.fromkeys(raw)
-    if not isinstance(raw, Mapping) or not raw:
-        raise UsageError("arms: a list of names, or a mapping from names to settings, with at least one arm")
-    arms = {}
-    for name, special in raw.items():
-        if not isinstance(name, str) or not name.replace("-", "").replace("_", "").replace(".", "").isalnum():
-            raise UsageError(f"arms: {name!r} is no arm name; letters, digits, '-', '_' and '.' are")
-        if special is None and name not in ARM_PRESETS:
-            raise unknown("arm", name, ARM_PRESETS)
-        if not isinstance(special or {}, Mapping):
-            raise UsageError(f"arms.{name}: a mapping of settings is wanted, not {str(special)[:100]!r}")
-        preset = ARM_PRESETS[name].model_dump() if name in ARM_PRESETS else {}
-        arms[name] = merge(preset, special or {})
-    return arms

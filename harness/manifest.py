@@ -16,8 +16,8 @@ from reflex_bench.envs.base import Task
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.journal import Taken
 from reflex_bench.harness.plan import Plan
+from reflex_bench.harness.progress import Ended
 from reflex_bench.harness.roles import RoleConfig
-from reflex_bench.harness.runner import Ended
 from reflex_bench.harness.store import SCHEMA_VERSION
 
 PACKAGES = ("reflex-bench", "alfworld", "textworld", "openai", "datasets", "bm25s", "pandas")
@@ -153,6 +153,11 @@ def recall(plan: Plan, manifest: Mapping[str, Any]) -> None:
         take = getattr(model, "recall", None)
         if take is not None and isinstance(settings, Mapping):
             take(settings)
+
+
+def resumed(manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """When the run was resumed with other settings, and with which; with this time at the end."""
+    return [*manifest.get("resumed", ()), {"time": now(), "changes": changes}]
 
 
 def check_same(plan: Plan, manifest: Mapping[str, Any]) -> None:

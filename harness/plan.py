@@ -28,6 +28,7 @@ from reflex_bench.harness.budget import check_prices
 from reflex_bench.harness.config import ArmConfig, Config, MemoryConfig
 from reflex_bench.harness.endpoints import open_models, options_of
 from reflex_bench.harness.errors import UsageError, unknown
+from reflex_bench.harness.players import check_players
 from reflex_bench.harness.roles import RoleConfig, role_of, role_settings
 from reflex_bench.models.base import Model
 from reflex_bench.models.registry import ModelOptions
@@ -183,6 +184,7 @@ def make_plan(config: Config) -> Plan:
         endpoint = options_of(config, [role for arm in arms for role in arm.roles])
         models = open_models((arm.settings for arm in arms), endpoint)
         check_prices(config.limits, models)
+        check_players(environment, arms, models)
     except BaseException:
         environment.close()
         raise

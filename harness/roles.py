@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from reflex_bench.models.openai_secrets import check_json, check_open
@@ -67,6 +67,15 @@ class Section(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth_value_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
+        # To pydantic, true is the number 1.
+        annotation = cls.model_fields[str(info.field_name)].annotation
+        if isinstance(value, bool) and annotation not in (bool, Any) and bool not in get_args(annotation):
+            raise ValueError("true and false are no value for this setting")
+        return value
+
 
 class RoleConfig(Section):
     """A model in one role."""
@@ -102,7 +111,7 @@ SENT_AS_THEY_ARE = ("reasoning_effort", "top_p", "top_k", "min_p", "repetition_p
 
 
 class RoleOverride(Section):
-    """What a role has apart from `model`; None takes the actor's."""
+    """What a role has apart from `model`; None takes what `model` says."""
 
     model: str | None = None
     temperature: Temperature | None = None
@@ -116,6 +125,18 @@ class RoleOverride(Section):
     repetition_penalty: Annotated[float, Field(gt=0)] | None = None
     seed: bool | None = None
     extra_body: Body | None = None
+
+
+class EvaluationOverride(RoleOverride):
+    """Of the model that judges; what is not named keeps its default."""
+
+    temperature: Temperature | None = 0.0
+
+
+class ReflectionOverride(RoleOverride):
+    """Of the model that reflects; what is not named keeps its default."""
+
+    max_tokens: Positive | None = 512
 
 
 def role_of(extra_body: Mapping[str, Any], model: RoleConfig, over: RoleOverride) -> RoleConfig:

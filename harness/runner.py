@@ -9,8 +9,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.budget import Budget
@@ -18,6 +17,7 @@ from reflex_bench.harness.chain import Chain, Shared
 from reflex_bench.harness.contamination import Overlap, overlaps
 from reflex_bench.harness.errors import RunStopped
 from reflex_bench.harness.plan import Arm, Plan
+from reflex_bench.harness.progress import Ended, Progress
 from reflex_bench.harness.remembering import begin, leave
 from reflex_bench.harness.store import Store
 from reflex_bench.harness.turns import Turns, waiting
@@ -25,39 +25,6 @@ from reflex_bench.models.base import Reply, Request
 from reflex_bench.models.local_server import HOSTED
 
 _log = logging.getLogger(__name__)
-
-
-class Progress(Protocol):
-    """Is told what happens, from several threads."""
-
-    def called(self, reply: Reply) -> None:
-        """A model answered."""
-        ...
-
-    def trial(self, row: dict[str, Any]) -> None:
-        """A trial was written."""
-        ...
-
-    def chain(self, arm: str) -> None:
-        """A chain is done."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """How a run ended.
-
-    Attributes:
-        status: `complete`, `stopped` (no call could or may be made any more) or `interrupted`.
-        reason: one line, for a run that did not complete.
-        errors: trials of this process that ended in errors.
-        overlaps: tasks that were attempted in this process and stand in the prompts' examples.
-    """
-
-    status: str
-    reason: str
-    errors: int
-    overlaps: tuple[Overlap, ...]
 
 
 class Runner:
@@ -83,7 +50,8 @@ class Runner:
         self._left: Counter[str] = Counter()
         self._shared: dict[str, Shared] = {}
         self._reason = ""
-        self._errors = self._errors_in_a_row = 0
+        self._errors = self._errors_in_a_row = self._in_flight = 0
+        self._abandoned = False
         self._tasks = {task.id: task for task in plan.split.tasks}
         self._overlaps: dict[Overlap, None] = {}
         workers = max_workers(plan)
@@ -111,10 +79,10 @@ class Runner:
             # The calls that are under way are paid for: their replies are waited for and written down.
             interrupted = True
             self._stop("interrupted")
-            for thread in threads:
-                if thread.is_alive():  # and not one that had not yet been started
-                    thread.join()
+            self._wait_or_leave(threads)
         try:
+            if self._abandoned:
+                return Ended("interrupted", self._reason, self._errors, (), {}, abandoned=True)
             if not self._reason:
                 self._store.sort()
             leave(self._plan, self._store.path)
@@ -122,6 +90,16 @@ class Runner:
             self._reason = self._reason or str(stop)
         status = "interrupted" if interrupted else "stopped" if self._reason else "complete"
         return Ended(status, self._reason, self._errors, tuple(self._overlaps))
+
+    def _wait_or_leave(self, threads: Sequence[threading.Thread]) -> None:
+        try:
+            self._progress.stopping(self._in_flight)
+            for thread in threads:
+                if thread.is_alive():  # and not one that had not yet been started
+                    thread.join()
+        except KeyboardInterrupt:
+            # The threads end with the process; what they are about to write is owed, as after a kill.
+            self._abandoned = True
 
     def _what_is_owed(self) -> Iterator[tuple[Arm, Task]]:
         """Task by task, not arm by arm: what arms share is soon let go; runs cut short have the same tasks in each."""
@@ -190,6 +168,8 @@ class Runner:
                 self._stop(str(stop))
                 return
             except Exception as fault:
+                if self._abandoned:
+                    return  # the files are closed
                 # Nobody else would notice that a thread is gone, and what it had in work with it.
                 _log.exception("a fault of the harness itself, not of a trial")
                 self._stop(f"{type(fault).__name__}: {fault}")
@@ -231,11 +211,21 @@ class Runner:
         if (chain.arm.name, chain.task.id) not in self._store.done:
             self._progress.chain(chain.arm.name)
 
-    def _complete(self, model: str, request: Request) -> Reply:
+    def _complete(self, model: str, role: str, request: Request) -> Reply:
         self._budget.check()
-        reply = self._plan.models[model].complete(request)
-        self._progress.called(reply)
+        self._count(+1)
+        self._progress.calling()
+        reply = None
+        try:
+            reply = self._plan.models[model].complete(request)
+        finally:
+            self._count(-1)
+            self._progress.called(role, reply)
         return reply
+
+    def _count(self, more: int) -> None:
+        with self._guard:
+            self._in_flight += more
 
     def _write(self, row: dict[str, Any], seconds: float) -> None:
         if not self._store.add(row, seconds):

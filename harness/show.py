@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.harness.frame import read_info
+from reflex_bench.harness.lines import read_lines
 from reflex_bench.harness.plain import plain
 from reflex_bench.harness.trials import checked_lines, recorded
 
@@ -28,14 +29,46 @@ def trials_of(run: Path, task: str | None, arm: str | None, trial: int | None) -
     arms = read_info(run)["arms"]
     if arm is not None and arm not in arms:
         raise unknown("arm", arm, arms)
-    index = [row for row in checked_lines(run / "trials.jsonl") if arm in (None, row["arm"])]
+    recorded = list(checked_lines(run / "trials.jsonl"))
+    index = [row for row in [*recorded, *under_way(run, recorded)] if arm in (None, row["arm"])]
     if not index:
-        raise UsageError(f"{run}: no trial has been recorded yet")
+        raise UsageError(f"{run}: no trial has been recorded yet, and no call has been answered")
     wanted = _task(index, task) if task else _telling_task(index)
     found = [row for row in index if row["task"] == wanted and trial in (None, row["trial"])]
     if not found:
         raise UsageError(f"{run}: no trial {trial} of {wanted}")
-    return [_whole(run, row) for row in sorted(found, key=lambda row: (row["arm"], row["trial"]))]
+    found.sort(key=lambda row: (row["arm"], row["trial"]))
+    return [row if "replies" in row else _whole(run, row) for row in found]
+
+
+def under_way(run: Path, recorded: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Trials that have begun and are not recorded, from the journal: what the model replied so far.
+
+    What it was answered is not known before the trial is written. A trial that arms share goes by the arm that plays.
+
+    Args:
+        run: the run directory.
+        recorded: the rows of all recorded trials.
+
+    Raises:
+        UsageError: a line of `calls.jsonl` is no call.
+    """
+    file, known = run / "calls.jsonl", {row["attempt"] for row in recorded}
+    found: dict[str, dict[str, Any]] = {}
+    try:
+        for call in read_lines(file):
+            if call["attempt"] in known:
+                continue
+            row = found.setdefault(
+                call["attempt"],
+                {key: call[key] for key in ("attempt", "arm", "task", "trial")}
+                | {"success": False, "replies": [], "time": ""},
+            )
+            row["replies"].append((call["step"], call["role"], str(call["reply"]["text"])))
+            row["time"] = str(call["time"])
+    except (LookupError, TypeError):
+        raise UsageError(f"{file}: a line is no model call; restore the file or remove the line") from None
+    return list(found.values())
 
 
 def _task(index: list[dict[str, Any]], name: str) -> str:
@@ -74,6 +107,9 @@ def as_lines(row: Mapping[str, Any], width: int, reasoning: bool = False) -> Ite
         reasoning: whether what the model thought before each reply is shown, too.
     """
     yield "bold", plain(f"{row['arm']} · trial {row['trial']} · {row['task']}")
+    if "replies" in row:
+        yield from _replies(row, width)
+        return
     for text in row["memory"]:
         yield from _wrapped("magenta", "remembers  ", text, width)
     if row["outcome"] == "error":
@@ -83,7 +119,8 @@ def as_lines(row: Mapping[str, Any], width: int, reasoning: bool = False) -> Ite
     for step in row["trajectory"]:
         if reasoning and step.get("reasoning"):
             yield from _wrapped("dim", f"{step['number']:>3} reason ", str(step["reasoning"]), width)
-        if step["thought"]:
+        # A reply that could not be read is shown as it came, and its thought stands in it.
+        if step["thought"] and not step["error"]:
             yield from _wrapped("cyan", f"{step['number']:>3} thinks ", step["thought"], width)
         if step["action"] is not None:
             yield from _wrapped("bold", f"{step['number']:>3} does   ", step["action"], width)
@@ -107,6 +144,18 @@ def as_lines(row: Mapping[str, Any], width: int, reasoning: bool = False) -> Ite
         if row.get("reflection_audit"):
             kept = "kept" if row.get("reflection_kept") else "kept out of the memory"
             yield "yellow", plain(f"           audit: {', '.join(row['reflection_audit'])}; {kept}")
+
+
+def _replies(row: Mapping[str, Any], width: int) -> Iterator[tuple[str, str]]:
+    for number, role, text in row["replies"]:
+        who = "says   " if role == "actor" else f"{role.replace('_', ' ')} says "
+        yield from _wrapped("", f"{number:>3} {who}", text, width)
+    count = len(row["replies"])
+    calls = "1 call" if count == 1 else f"{count} calls"
+    yield (
+        "bold yellow",
+        plain(f"=> under way: {calls} so far, the last at {row['time']}; answers follow at its end"),
+    )
 
 
 def _wrapped(style: str, label: str, text: str, width: int) -> Iterator[tuple[str, str]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,37 +14,60 @@ from reflex_bench.harness.errors import UsageError, unknown
 
 _MOST_PARTS, _DEEPEST = 100_000, 50
 """Of one source. A few lines of aliases can stand for more than fits into memory."""
+_MERGED = "tag:yaml.org,2002:merge"
+"""Of the key `<<`, which may stand there more than once."""
 _UNREADABLE = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError, RecursionError)
 """In what PyYAML ends where a tag or a date says something that it cannot make."""
 
 
-def read_source(source: str) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What one source says.
+
+    Attributes:
+        settings: nested.
+        pair: whether it is a `key=value` pair; a file otherwise.
+        keys: how many keys the pair's name has: 2 in `arms.short={...}`.
+    """
+
+    settings: dict[str, Any]
+    pair: bool = False
+    keys: int = 0
+
+
+def read_source(source: str, known: Collection[str] = ()) -> Source:
     """One source of settings.
 
     Args:
         source: a YAML file (`x.yaml`, or the name of one that ships with the package) or a `key.sub=value` pair.
+        known: keys that a configuration has, to recognise a pair that lacks its value.
 
     Raises:
         UsageError: there is no such file, or it is no YAML, nested too deep, or more than a configuration can be.
     """
     name, equals, value = source.partition("=")
     if equals and not _exists(source):
-        shown = f"-c {' '.join(source.split())[:200]}"
-        parsed, keys = _parsed(value, f"{shown}: the value is not valid YAML"), name.split(".")
-        if len(keys) > _DEEPEST:
-            raise UsageError(f"{shown}: nested too deep")
-        for key in reversed(keys):
-            parsed = {key: parsed}
-        return dict(parsed)
+        return _pair(name, value, f"-c {' '.join(source.split())[:200]}")
+    if not _exists(source) and source.split(".")[0] in known:
+        raise UsageError(f"-c {source[:200]}: a value is missing; write -c {source[:200]}=VALUE")
     path = Path(source) if _exists(source) else _shipped(source)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from None
-    loaded = _parsed(text, f"{path}: not readable as YAML")
+    loaded = _parsed(text, str(path), "not readable as YAML")
     if not isinstance(loaded or {}, dict):
         raise UsageError(f"{path}: a configuration is a mapping of keys, not a {type(loaded).__name__}")
-    return loaded or {}
+    return Source(loaded or {})
+
+
+def _pair(name: str, value: str, shown: str) -> Source:
+    parsed, keys = _parsed(value, shown, "the value is not valid YAML"), name.split(".")
+    if len(keys) > _DEEPEST:
+        raise UsageError(f"{shown}: nested too deep")
+    for key in reversed(keys):
+        parsed = {key: parsed}
+    return Source(dict(parsed), pair=True, keys=len(keys))
 
 
 def _exists(name: str) -> bool:
@@ -52,9 +77,36 @@ def _exists(name: str) -> bool:
         return False
 
 
-def _parsed(text: str, refusal: str) -> Any:
+class _Loader(yaml.SafeLoader):
+    """As `yaml.safe_load` reads, but a key that is given twice is an error: the first would be lost without a word."""
+
+    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
+        node = super().compose_mapping_node(anchor)
+        lines: dict[tuple[str, str], int] = {}
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGED:
+                continue
+            line, name = key.start_mark.line + 1, (key.tag, key.value)
+            if name in lines:
+                raise _Twice(key.value, lines[name], line)
+            lines[name] = line
+        return node
+
+
+class _Twice(yaml.YAMLError):
+    """A key that a mapping has twice, and where."""
+
+    def __init__(self, key: str, first: int, second: int) -> None:
+        where = f"in lines {first} and {second}" if first != second else f"in line {first}"
+        super().__init__(f"the key {key!r} is given twice, {where}; keep one of them")
+
+
+def _parsed(text: str, where: str, wrong: str) -> Any:
+    refusal = f"{where}: {wrong}"
     try:
-        value = yaml.safe_load(text)
+        value = yaml.load(text, _Loader)  # noqa: S506 - a SafeLoader
+    except _Twice as twice:
+        raise UsageError(" ".join(f"{where}: {twice}"[:600].split())) from None
     except _UNREADABLE as error:
         raise UsageError(" ".join(f"{refusal}: {error}"[:600].split())) from None
     parts, left = [(value, 0)], _MOST_PARTS

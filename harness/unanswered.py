@@ -15,10 +15,15 @@ if TYPE_CHECKING:
 def never_acted(run: Run) -> Iterator[str]:
     """One line for every arm without a single action: what happened, the likely cause, and the key to change."""
     for arm in run.arms:
-        rows = run.rows(arm)
-        played = rows[rows["outcome"] != "error"]
-        if len(played) and (why := _why(played, run.settings(arm))):
+        if why := why_idle(run, arm):
             yield f"{arm} never acted, and what it scored is no result: {why}"
+
+
+def why_idle(run: Run, arm: str) -> str:
+    """Return why an arm never acted; "" where it did, or has not played."""
+    rows = run.rows(arm)
+    played = rows[rows["outcome"] != "error"]
+    return _why(played, run.settings(arm)) if len(played) else ""
 
 
 def _why(played: pd.DataFrame, settings: Mapping[str, Any]) -> str:
@@ -41,19 +46,3 @@ def _why(played: pd.DataFrame, settings: Mapping[str, Any]) -> str:
         f"none of its {steps:.0f} replies could be read as an action. Is it a chat model behind a template that fits "
         "(else --api completions), and is model.max_tokens enough? `reflex show` prints what it wrote."
     )
-
-
-def changed(run: Run) -> Iterator[str]:
-    """What endpoints were sent otherwise than the settings say, one line a model."""
-    models = run.info.get("models")
-    for name, settings in models.items() if isinstance(models, dict) else ():
-        told = changed_parameters(settings)
-        if told:
-            said = "; ".join(f"{what} {how}" for what, how in told.items())
-            yield f"{name} does not take everything as it stands in the settings: {said}."
-
-
-def changed_parameters(settings: object) -> dict[str, str]:
-    """What a model's entry in `run.json` says of refused parameters; nothing where it is damaged."""
-    told = settings.get("changed_parameters") if isinstance(settings, dict) else None
-    return {str(name): str(how) for name, how in told.items()} if isinstance(told, dict) else {}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib.metadata
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast
@@ -42,6 +43,7 @@ class ModelOptions:
         check_model: whether the endpoint must list the model's name before the first call.
         headers, query: sent with every request; texts may have `${NAME}` for values from the environment.
         variables: environment variables that further fields of requests refer to; their values are secrets.
+        faults: how many attempts at calls failed so far, by kind (`ModelError.kind`).
         stopping: set by whoever runs the calls, to end all waiting for an endpoint.
     """
 
@@ -58,6 +60,7 @@ class ModelOptions:
     headers: Mapping[str, str] = field(default_factory=dict, hash=False)
     query: Mapping[str, str] = field(default_factory=dict, hash=False)
     variables: tuple[str, ...] = ()
+    faults: Counter[str] = field(default_factory=Counter, compare=False)
     stopping: threading.Event = field(default_factory=threading.Event, compare=False)
 
     def __post_init__(self) -> None:

@@ -44,6 +44,7 @@ class Retries:
         Raises:
             RunStopped: the run is being stopped.
         """
+        self._options.faults[failure.kind] += 1
         pause = self._pause_refused(failure) if failure.kind == "rate_limit" else self._pause_failed(failure)
         if pause is None:
             return False

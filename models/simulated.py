@@ -57,6 +57,8 @@ class SimulatedModel:
     """See the module. Implements `reflex_bench.models.base.Model`; it keeps nothing between calls."""
 
     simulated = True
+    plays = ("alfworld", "hotpotqa")
+    """The environments whose conversations it knows; a model without this attribute may be asked about any."""
 
     def __init__(self, name: str = "simulated") -> None:
         self.name = name

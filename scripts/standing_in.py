@@ -54,7 +54,13 @@ class Counting:
     def __init__(self, at: Callable[[int], None] = lambda trials: None) -> None:
         self._trials, self._at = 0, at
 
-    def called(self, reply: Reply) -> None:
+    def calling(self) -> None:
+        pass
+
+    def called(self, role: str, reply: Reply | None) -> None:
+        pass
+
+    def stopping(self, calls: int) -> None:
         pass
 
     def trial(self, row: dict[str, Any]) -> None:

@@ -168,3 +168,15 @@ def test_their_model_may_block_a_thread_and_holds_up_no_other(reflex, plugged, t
     )
     assert done.returncode == 0, done.stderr
     assert [row["outcome"] for row in rows(tmp_path / "run" / "trials.jsonl")] == ["success"] * 4
+
+
+def test_a_stand_in_that_cannot_play_their_environment_is_refused_before_the_first_call(reflex, plugged):
+    for arguments in ((), ("--dry-run",), ("--model", "counting", "-c", "reflection.model=simulated")):
+        done = reflex(
+            *("bench", "numbers", "--results", plugged / "results", *arguments), PYTHONPATH=str(plugged)
+        )
+        assert done.returncode == 2
+        assert len(done.stderr.splitlines()) == 1
+        assert "'simulated' cannot" in done.stderr
+        assert "it knows only alfworld and hotpotqa; name a model, e.g. --model openai/<name>" in done.stderr
+        assert not (plugged / "results").exists()
