@@ -82,7 +82,7 @@ class Runner:
             self._wait_or_leave(threads)
         try:
             if self._abandoned:
-                return Ended("interrupted", self._reason, self._errors, (), {}, abandoned=True)
+                return Ended("interrupted", self._reason, self._errors, (), abandoned=True)
             if not self._reason:
                 self._store.sort()
             leave(self._plan, self._store.path)
