@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.harness.explaining import explain
 from reflex_bench.harness.sources import read_source
+from reflex_bench.models.providers import Provider
 
 Temperature = Annotated[float, Field(ge=0, le=2)]
 Positive = Annotated[int, Field(ge=1)]
@@ -182,6 +183,8 @@ class Config(Section):
     memory_from: str | None = None
     """A run whose memory, arm by arm, this one begins with."""
     arms: dict[str, ArmConfig] = dict(ARM_PRESETS)
+    providers: dict[str, Provider] = {}
+    """Endpoints by name, beside those of `configs/providers.yaml` (`reflex models` lists them) or in their place."""
     limits: LimitsConfig = LimitsConfig()
     share_first_trial: bool = True
     """Run a trial that is the same experiment in several arms once, for all of them."""

@@ -290,5 +290,6 @@ def _endpoint(config: Config) -> ModelOptions:
         max_connections=config.limits.max_connections,
         requests_per_minute=config.limits.requests_per_minute,
         tokens_per_minute=config.limits.tokens_per_minute,
+        providers=config.providers,
         prices=Prices(**config.endpoint.prices.model_dump()) if config.endpoint.prices else None,
     )
