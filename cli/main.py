@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from reflex_bench.cli import bench, data, doctor, imports, models, read, rescore, verify
+from reflex_bench.harness.env_file import read_env_file
 from reflex_bench.harness.errors import Interrupted, ReflexError, UsageError
 from reflex_bench.harness.plain import plain
 
@@ -54,6 +56,7 @@ def run() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     logging.basicConfig(format="reflex: %(message)s")
     try:
+        read_env_file(Path.cwd())
         code = app(standalone_mode=False)
         if code == INTERRUPTED:  # how Typer tells of a Ctrl-C that no command took for its own
             fail("interrupted", code)
