@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import json
 import math
-import os
 import re
 import threading
 from collections import Counter
@@ -161,8 +160,8 @@ class Endpoint:
         # A chat model refuses an address or a key that is none; embeddings are asked for with the same two.
         openai.create(model, options).close()
         self._model, self._options = model, options
-        self._url = options.base_url or os.environ.get("OPENAI_BASE_URL") or openai.OPENAI_URL
-        self._key = os.environ.get("OPENAI_API_KEY", "").strip()
+        provider = options.all_providers()["openai"]
+        self._url, self._key = options.base_url or provider.address, provider.key_value
         self._secrets = secrets_of(self._key, self._url)
         self._endpoint = public_url(self._url)
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import signal
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from reflex_bench.cli import bench, data, doctor, imports, read, rescore, verify
+from reflex_bench.cli import bench, data, doctor, imports, models, read, rescore, verify
+from reflex_bench.harness.env_file import read_env_file
 from reflex_bench.harness.errors import Interrupted, ReflexError, UsageError
 from reflex_bench.harness.plain import plain
 
@@ -23,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (bench, read, verify, rescore, imports, doctor):
+for module in (bench, read, verify, rescore, imports, models, doctor):
     module.register(app)
 app.add_typer(data.app, name="data")
 
@@ -60,6 +62,7 @@ def run() -> None:
         # Some libraries set their own loggers to tell everything; the level of the root does not hold them back.
         handler.setLevel(logging.WARNING)
     try:
+        read_env_file(Path.cwd())
         code = app(standalone_mode=False)
         if code == INTERRUPTED:  # how Typer tells of a Ctrl-C that no command took for its own
             fail("interrupted", code)

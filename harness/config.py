@@ -22,6 +22,7 @@ from reflex_bench.harness.roles import (
     Texts,
 )
 from reflex_bench.harness.sources import read_source
+from reflex_bench.models.providers import Provider
 
 _SPAN = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
@@ -179,6 +180,8 @@ class Config(Section):
         default={"react": ArmConfig(), "reflexion": ArmConfig(reflector="reflexion")}
     )
     """What an arm does not name, it takes from the run."""
+    providers: dict[str, Provider] = Field(default_factory=dict)
+    """Endpoints by name, beside those of `configs/providers.yaml` (`reflex models` lists them) or in their place."""
     limits: LimitsConfig = LimitsConfig()
     share_first_trial: bool = True
     """Run a trial that is the same experiment in several arms once, for all of them."""

@@ -45,6 +45,7 @@ def options_of(config: Config, roles: Iterable[RoleConfig]) -> ModelOptions:
         max_connections=config.limits.max_connections,
         requests_per_minute=config.limits.requests_per_minute,
         tokens_per_minute=config.limits.tokens_per_minute,
+        providers=config.providers,
         prices=Prices(**config.endpoint.prices.model_dump()) if config.endpoint.prices else None,
         check_model=config.endpoint.check_model,
         headers=config.endpoint.headers,

@@ -9,7 +9,6 @@ in `reflex_bench.models.pacing`, and when it is made again in `reflex_bench.mode
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,10 +25,9 @@ from reflex_bench.models.openai_faults import one_line, scrubbed
 from reflex_bench.models.openai_learned import Learned
 from reflex_bench.models.pacing import Pace
 from reflex_bench.models.prices import price_list
+from reflex_bench.models.providers import Provider
 from reflex_bench.models.registry import ModelOptions
 from reflex_bench.models.retrying import Retries
-
-OPENAI_URL = "https://api.openai.com/v1"
 
 _CHECK_TIMEOUT = 30.0  # seconds
 _TELL_EVERY = 60.0  # seconds between two lines about the same rate limit
@@ -48,24 +46,35 @@ def base_of(url: str) -> str:
 
 
 def create(name: str, options: ModelOptions) -> OpenAIModel:
-    """The entry point of `openai/<name>`; without a base URL in the options, `OPENAI_BASE_URL` counts.
+    """Return the model of `openai/<name>`; see `open_at`."""
+    return open_at("openai", name, options)
+
+
+def open_at(provider_name: str, name: str, options: ModelOptions) -> OpenAIModel:
+    """Return a model at an endpoint that `configs/providers.yaml` or the run's own configuration names.
+
+    Args:
+        provider_name: the endpoint's name, which must exist.
+        name: the model's name there.
+        options: how to reach it; a base URL given here wins over the provider's.
 
     Raises:
         UsageError: no name, an address that is none, or a key with characters that no header may have.
     """
+    provider = options.all_providers()[provider_name]
     if not name:
-        raise UsageError("model 'openai/' names no model; write openai/<name>, e.g. openai/gpt-4o-mini")
-    url = base_of(options.base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI_URL)
+        raise UsageError(
+            f"model '{provider_name}/' names no model; write {provider_name}/<name>, e.g. "
+            f"{provider_name}/{provider.example or 'some-model'}"
+        )
+    if not options.base_url and provider.missing:
+        raise UsageError(f"{provider_name}: {provider.missing[0]} is not set; {provider.note}".rstrip("; "))
+    url = base_of(options.base_url or provider.address)
     if not is_address(url):
         raise UsageError(
-            "the base URL (--base-url, OPENAI_BASE_URL) is no address; one looks like http://127.0.0.1:8080/v1"
+            f"the base URL of {provider_name} (--base-url) is no address; one looks like http://127.0.0.1:8080/v1"
         )
-    key = os.environ.get("OPENAI_API_KEY", "").strip()
-    if not all("!" <= sign <= "~" for sign in key):
-        raise UsageError(
-            "OPENAI_API_KEY holds a character that no key has (a space, a line break, a quotation mark?)"
-        )
-    return OpenAIModel(name, url, key, options)
+    return OpenAIModel(name, url, provider.key_value, options, provider)
 
 
 class OpenAIModel:
@@ -76,12 +85,16 @@ class OpenAIModel:
         url: the endpoint.
         key: sent as the bearer token; "" where there is none.
         options: how to reach it.
+        provider: whose endpoint it is; None: `openai`.
     """
 
     simulated = False
 
-    def __init__(self, name: str, url: str, key: str, options: ModelOptions) -> None:
-        self.name = f"openai/{name}"
+    def __init__(
+        self, name: str, url: str, key: str, options: ModelOptions, provider: Provider | None = None
+    ) -> None:
+        self._provider = provider or options.all_providers()["openai"]
+        self.name = f"{self._provider.name}/{name}"
         self._model = name
         self._options = options
         self._url = url
@@ -142,8 +155,9 @@ class OpenAIModel:
 
     def check(self) -> Sequence[str]:
         """Asks the endpoint for its models; see `reflex_bench.models.base.Model.check`."""
-        if not self._endpoint.has_key and not self._endpoint.is_local:
-            raise UsageError(f"OPENAI_API_KEY is not set; {self._endpoint.url} needs a key")
+        provider, endpoint = self._provider, self._endpoint
+        if provider.needs_key and not endpoint.has_key and not endpoint.is_local:
+            raise UsageError(f"{provider.key} is not set; {endpoint.url} needs a key")
         return [*self._check_name(), *self._count_slots(), *self._remarks()]
 
     @property
@@ -158,7 +172,7 @@ class OpenAIModel:
     def _remarks(self) -> Iterator[str]:
         endpoint = self._endpoint
         if endpoint.has_key and not endpoint.is_local and endpoint.url.startswith("http:"):
-            yield f"the key in OPENAI_API_KEY travels unencrypted to {endpoint.url}"
+            yield f"the key in {self._provider.key} travels unencrypted to {endpoint.url}"
         if self._price is None and not endpoint.is_local:
             yield f"no price is known for {self._model} at {endpoint.url}: its cost will be unknown"
 

@@ -3,11 +3,13 @@
 Models come from the entry-point group `reflex_bench.models`, those of this package and those of others alike.
 Each entry point is a function `create(name: str, options: ModelOptions) -> Model`, where `name` is what
 stands behind the entry point's own name: `gpt-4o-mini` in `openai/gpt-4o-mini`, a directory in
-`replay:results/first`, "" in `simulated`.
+`replay:results/first`, "" in `simulated`. A name that is no entry point may be a provider's: an endpoint that
+`configs/providers.yaml` knows.
 """
 
 from __future__ import annotations
 
+import difflib
 import importlib.metadata
 import re
 import threading
@@ -19,10 +21,14 @@ from typing import Literal, cast
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.models.base import Model
 from reflex_bench.models.prices import Prices
+from reflex_bench.models.providers import Provider, shipped_providers
 
 GROUP = "reflex_bench.models"
 
 Api = Literal["chat", "completions"]
+
+UNNAMED = {"simulated": "simulated", "replay": "replay:<run directory>"}
+"""How kinds of model are written that take no model name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,7 @@ class ModelOptions:
         max_connections: calls in flight at a time; further ones wait. None: see `local_server.default_connections`.
         requests_per_minute, tokens_per_minute: None for no limit but the endpoint's own.
         prices: instead of the published ones.
+        providers: further endpoints by name, and those of `configs/providers.yaml` that are to be other ones.
         check_model: whether the endpoint must list the model's name before the first call.
         headers, query: sent with every request; texts may have `${NAME}` for values from the environment.
         variables: environment variables that further fields of requests refer to; their values are secrets.
@@ -56,6 +63,7 @@ class ModelOptions:
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     prices: Prices | None = None
+    providers: Mapping[str, Provider] = field(default_factory=dict)
     check_model: bool = True
     headers: Mapping[str, str] = field(default_factory=dict, hash=False)
     query: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -73,12 +81,17 @@ class ModelOptions:
         if self.max_connections is not None and self.max_connections < 1:
             raise UsageError(f"max_connections is {self.max_connections}; it must be 1 or more")
 
+    def all_providers(self) -> Mapping[str, Provider]:
+        """Return every endpoint that has a name."""
+        own = {name: provider.model_copy(update={"name": name}) for name, provider in self.providers.items()}
+        return {**shipped_providers(), **own}
+
 
 def open_model(spec: str, options: ModelOptions | None = None) -> Model:
     """The model that a spec names. Nothing is sent yet: `Model.check` does that.
 
     Args:
-        spec: `simulated`, `openai/<name>`, `replay:<run directory>`, or `<entry point>/<name>` of another
+        spec: `simulated`, `<provider>/<name>`, `replay:<run directory>`, or `<entry point>/<name>` of another
             package.
         options: how to reach it.
 
@@ -87,20 +100,30 @@ def open_model(spec: str, options: ModelOptions | None = None) -> Model:
     """
     kind, *rest = re.split("[/:]", spec.strip(), maxsplit=1)
     name = "".join(rest)
+    options = options or ModelOptions()
     points = {point.name: point for point in importlib.metadata.entry_points(group=GROUP)}
+    providers = options.all_providers()
+    if kind not in points and kind in providers:
+        from reflex_bench.models.openai import open_at
+
+        return open_at(kind, name, options)
     if kind not in points:
-        # `gpt-4o-mini`, `Qwen/Qwen3-8B` and `opnai/gpt-4o-mini` are all most likely meant for `openai/`.
-        raise unknown("model", spec, {*_forms(points), f"openai/{spec}", f"openai/{name or kind}"})
+        raise _unknown(spec, {*points, *providers})
     try:
         create = points[kind].load()
     except (ImportError, AttributeError) as error:
         raise UsageError(
             f"model {spec!r} comes from {points[kind].value}, which does not load: {error}"
         ) from error
-    return cast(Model, create(name, options or ModelOptions()))
+    return cast(Model, create(name, options))
 
 
-def _forms(kinds: Iterable[str]) -> list[str]:
-    """How each kind of model is written."""
-    forms = {"simulated": "simulated", "replay": "replay:<run directory>"}
-    return [forms.get(kind, f"{kind}/<name>") for kind in kinds]
+def _unknown(spec: str, kinds: Iterable[str]) -> UsageError:
+    """Return the error for a spec of an unknown kind: `gpt-4o-mini` and `Qwen/Qwen3-8B` most likely mean `openai/…`."""
+    kind, _, name = spec.strip().partition("/")
+    near = difflib.get_close_matches(kind, sorted(kinds), n=1, cutoff=0.7)
+    if near:
+        meant = f"{near[0]}/{name or '<name>'}" if near[0] not in UNNAMED else UNNAMED[near[0]]
+    else:
+        meant = f"openai/{spec}"
+    return UsageError(f"unknown model {spec!r}; did you mean {meant!r}? `reflex models` lists what there is")

@@ -53,3 +53,15 @@ def test_the_sample_run_that_is_committed_can_be_read_by_this_version(surroundin
         )
         assert done.returncode == 0, done.stderr
         assert "react" in done.stdout
+
+
+def test_every_model_of_the_readme_s_table_is_one_that_can_be_named(monkeypatch):
+    from reflex_bench.models.registry import open_model
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    specs = re.findall(r"^\| .* `reflex bench alfworld .*--model (\S+?)[ `]", text, re.MULTILINE)
+    assert len(specs) == 10
+    for spec in specs:
+        model = open_model(spec)
+        assert model.name == spec
+        model.close()

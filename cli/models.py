@@ -1,0 +1,42 @@
+"""`reflex models`: the endpoints that have a name, and whether their keys are set."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command of this module."""
+    app.command()(models)
+
+
+def models(
+    config: Annotated[
+        list[str] | None,
+        typer.Option("--config", "-c", help="A YAML file or key=value with `providers` of your own."),
+    ] = None,
+) -> None:
+    """List the providers that a model can be named by, the key that each wants, and whether it is set."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from reflex_bench.harness.config import resolve
+    from reflex_bench.models.registry import ModelOptions
+
+    console = Console(soft_wrap=True)
+    providers = sorted(ModelOptions(providers=resolve(config or [], {}).providers).all_providers().items())
+    width = max(len(name) for name, _ in providers) + 2
+    for name, provider in providers:
+        state = "set" if provider.key_value else "not set" if provider.needs_key else "not needed"
+        style = {"set": "green", "not set": "yellow"}.get(state, "")
+        key = f"{provider.key}: {state}" if provider.key else "no key"
+        console.print(Text(f"{name}/…".ljust(width + 1), "bold") + Text(key, style))
+        indent = " " * (width + 1)
+        console.print(Text(indent + provider.address))
+        if provider.example:
+            console.print(Text(f"{indent}e.g. --model {name}/{provider.example}"))
+        if provider.note:
+            console.print(Text(f"{indent}{provider.note}", "dim"))
+    console.print(Text("Beside these: simulated, replay:<run>, and the models of other packages."))
