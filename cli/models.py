@@ -15,7 +15,12 @@ def register(app: typer.Typer) -> None:
 def models(
     config: Annotated[
         list[str] | None,
-        typer.Option("--config", "-c", help="A YAML file or key=value with `providers` of your own."),
+        typer.Option(
+            "--config",
+            "-c",
+            help="A YAML file or key=value with `providers` of your own. \\[default: none]",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
     """List the providers that a model can be named by, the key that each wants, and whether it is set."""

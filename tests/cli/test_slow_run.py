@@ -175,7 +175,7 @@ def test_show_reads_a_trial_under_way_and_an_unparsed_reply_once(
     command, loopback, reflex, start, tmp_path
 ) -> None:
     said = "I would rather not say what to do here."
-    answered = iter(range(4))
+    answered = iter(range(3))  # a fourth would end the trial as a loop
     loopback.answer = lambda call: replace(chat(said), wait=0.0 if next(answered, None) is not None else 600)
     process = start(*command, "--max-workers", "1", "--arms", "react")
     calls = tmp_path / "slow" / "calls.jsonl"

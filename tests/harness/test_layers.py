@@ -33,6 +33,14 @@ OTHER: dict[str, Any] = {
     "parse": "strict",
     "actions": "tools",
     "share_first_trial": False,
+    "check_model": False,
+    "reasoning_effort": "low",
+    "send_reasoning": "all",
+    "top_p": 0.77,
+    "min_p": 0.77,
+    "extra_body": {"field": 77},
+    "headers": {"X-Field": "77"},
+    "query": {"field": "77"},
     "temperature": 1.25,
     "environment": {"name": "hotpotqa"},
 }
@@ -44,8 +52,8 @@ def paths(model: type[BaseModel], before: str = "") -> Iterator[str]:
     for name, field in model.model_fields.items():
         parts = [part for part in (field.annotation, *get_args(field.annotation)) if isinstance(part, type)]
         inner = next((part for part in parts if issubclass(part, BaseModel)), None)
-        if name == "arms":
-            continue
+        if name in ("arms", "providers"):
+            continue  # mappings whose keys a person chooses
         if inner is None:
             yield before + name
         else:
@@ -53,7 +61,10 @@ def paths(model: type[BaseModel], before: str = "") -> Iterator[str]:
 
 
 def other(path: str) -> Any:
-    return OTHER.get(path.rpartition(".")[2], 77)
+    before, _, name = path.rpartition(".")
+    if before and name == "seed":
+        return False  # of a role: whether its requests carry one
+    return OTHER.get(name, 77)
 
 
 def read(config: BaseModel | None, path: str) -> Any:

@@ -125,7 +125,7 @@ def test_a_recorded_trial_is_replayed_on_the_official_engine(pool, tmp_path):
     turns = [(command, episode.step(command).observation) for command in commands]
     found = replay(officially(), opening, turns, won=True)
     assert (found.steps, found.won, found.difference) == (5, True, None)
-    hinting = AlfworldEpisode(path, None, lambda path: (Game.load(path), grammar, lambda: None), hints=True)
+    hinting = AlfworldEpisode(path, None, lambda path: Opened(Game.load(path), grammar, "native"), hints=True)
     hinting.reset()
     hinted = [(command, hinting.step(command).observation) for command in commands]
     assert hinted[1][1] == "Nothing happens. There is no place called bed 99."
