@@ -123,7 +123,10 @@ Apart = Annotated[bool, option(REFLEXION, "Run it in each of them.", "--no-share
 MaxSteps = Annotated[
     int | None, option(LIMITS, "Steps of one trial.", default="the environment's; ALFWorld 30, HotPotQA 7")
 ]
-MaxConnections = Annotated[int | None, option(LIMITS, "Model calls at a time.", default="16")]
+MaxConnections = Annotated[
+    int | None,
+    option(LIMITS, "Model calls at a time.", default="16; on this machine the server's slots, else 2"),
+]
 MaxWorkers = Annotated[
     int | None,
     option(LIMITS, "Tasks in work at a time.", default="as many as connections; simulated: 1"),
