@@ -20,6 +20,8 @@ def surroundings(tmp_path_factory):
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("OPENAI_", "REFLEX_BENCH_"))
     }
+    # As in an environment that is activated: hints then name the command by its bare name.
+    kept["PATH"] = f"{Path(REFLEX).parent}{os.pathsep}{kept['PATH']}"
     return kept | {"REFLEX_BENCH_CACHE": str(tmp_path_factory.mktemp("cache")), "COLUMNS": "100"}
 
 
