@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from reflex_bench.cli.options import option
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this module."""
@@ -15,11 +17,12 @@ def register(app: typer.Typer) -> None:
 def models(
     config: Annotated[
         list[str] | None,
-        typer.Option(
-            "--config",
-            "-c",
-            help="A YAML file or key=value with `providers` of your own. \\[default: none]",
-            show_default=False,
+        option(
+            None,
+            "A YAML file or key=value with `providers` of your own.",
+            *("--config", "-c"),
+            metavar="<str>",
+            default="none",
         ),
     ] = None,
 ) -> None:

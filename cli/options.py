@@ -125,7 +125,7 @@ MaxSteps = Annotated[
 ]
 MaxConnections = Annotated[
     int | None,
-    option(LIMITS, "Model calls at a time.", default="16; on this machine the server's slots, else 2"),
+    option(LIMITS, "Model calls at a time.", default="16; a server on this machine: as many as it has slots"),
 ]
 MaxWorkers = Annotated[
     int | None,
