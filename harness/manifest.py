@@ -124,7 +124,7 @@ def _with_changes(settings: dict[str, Any], earlier: Mapping[str, Any] | None) -
 
 
 def config_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration of a run, with the defaults that its format had.
+    """Return the configuration of a run, with the defaults that its format had and the generator that it was made with.
 
     Args:
         manifest: content of a `run.json`.
@@ -132,7 +132,11 @@ def config_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     config = dict(manifest["config"])
     options = config.get("environment")
     if manifest.get("schema_version") == 1 and isinstance(options, dict):
-        config["environment"] = _OLD_DEFAULTS.get(str(options.get("name")), {}) | options
+        options = config["environment"] = _OLD_DEFAULTS.get(str(options.get("name")), {}) | options
+    settings = (manifest.get("environment") or {}).get("settings") or {}
+    if isinstance(options, dict) and options.get("name") == "alfworld" and "generator" in settings:
+        # A later version of reflex has another generator by default; a run keeps the games that it began with.
+        config["environment"] = {"generator": settings["generator"]} | options
     return config
 
 

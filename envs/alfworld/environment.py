@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from reflex_bench.envs.alfworld.generator import VERSION
 from reflex_bench.envs.alfworld.grammar import Grammar, detect
 from reflex_bench.envs.alfworld.official import NOTHING_HAPPENS
 from reflex_bench.envs.alfworld.official_data import load_official
@@ -49,9 +48,11 @@ class Options(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     split: str = PROCEDURAL
-    """`procedural`, `procedural:seed=7`, `valid_unseen`, `valid_seen` or `train`."""
+    """`procedural`, `procedural:seed=7,hidden=0.4,copies=5`, `valid_unseen`, `valid_seen` or `train`."""
     seed: int | None = Field(default=None, ge=0)
     """Of the procedural split, instead of naming it there."""
+    generator: int | None = None
+    """Of the procedural split, instead of naming it there: 1 for the games of the first release."""
     data: Path | None = None
     """Folder of the official data; `$ALFWORLD_DATA` or `~/.cache/alfworld` unless given."""
     task_ids: tuple[str, ...] = ()
@@ -153,7 +154,7 @@ class AlfworldEnvironment:
                 "a command had no effect"
             )
         self._options = options
-        self._split, self._seed = parse_name(options.split, options.seed)
+        self._split, self._recipe = parse_name(options.split, options.seed, options.generator)
         self._pool = WorkerPool(options.workers or os.cpu_count() or 1)
         # The trials of a task come soon after one another; what they share of a game never changes.
         self._read = lru_cache(maxsize=GAMES_KEPT)(self._read_game)
@@ -165,7 +166,7 @@ class AlfworldEnvironment:
         """
         options = self._options
         if self._split == PROCEDURAL:
-            split = load_procedural(self._seed, games_needed(count, options.task_type))
+            split = load_procedural(self._recipe, games_needed(count, options.task_type))
         else:
             split = load_official(self._split, options.data)
         if options.task_ids or options.task_type is not None:
@@ -209,7 +210,7 @@ class AlfworldEnvironment:
             "textworld": version("textworld"),
         }
         if self._split == PROCEDURAL:
-            settings["generator"] = VERSION
+            settings["generator"] = self._recipe.generator
         if self._options.feedback != "plain":
             settings["feedback"] = self._options.feedback
         return settings

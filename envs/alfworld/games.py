@@ -1,4 +1,4 @@
-"""One procedural game: a household and a task, made from a seed, in the official form.
+"""One procedural game of generator 1: a household and a task, made from a seed, in the official form.
 
 Each is won by its own plan in the native engine before it leaves this module, and the plan is as short as can be.
 A game is a furnished room (`rooms`), a goal that fits it (`goals`), objects laid out round that goal (`contents`) and
@@ -8,6 +8,7 @@ the files in which the official tools expect it (`problem`). Game number `n` of 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,8 @@ from reflex_bench.envs.alfworld.plans import plan
 from reflex_bench.envs.alfworld.problem import problem_text
 from reflex_bench.envs.alfworld.rooms import Room, furnish
 
-VERSION = 1  # raised whenever any game of any seed changes
+VERSION = 1
+"""Of this generator. Its games never change; `generator.recipe` names the version that is used by default."""
 _PATIENCE = 200  # rooms tried before a game is given up as a bug
 
 
@@ -73,8 +75,10 @@ def _written(seed: int, number: int, room: Room, things: tuple[Thing, ...], goal
         id=f"{OFFICIAL_NAMES[goal.type]}-{goal.target}-None-{goal.parent or goal.toggle}-{room.number}/{trial}",
         type=goal.type,
         text=f"{goal.sentence}.",
-        game=_json_bytes(game),
-        trajectory=_json_bytes(_trajectory(seed, number, room, goal, trial)),
+        game=json_bytes(game),
+        trajectory=json_bytes(
+            trajectory(room, goal, trial, {"version": VERSION, "seed": seed, "number": number})
+        ),
         walkthrough=walkthrough,
     )
 
@@ -96,8 +100,15 @@ def _proven(game: dict[str, Any], planned: tuple[str, ...]) -> tuple[str, ...]:
     return planned if len(planned) == len(shortest) else tuple(shortest)
 
 
-def _trajectory(seed: int, number: int, room: Room, goal: Goal, trial: str) -> dict[str, Any]:
-    """What the official tools look up about a game; there is no recorded demonstration."""
+def trajectory(room: Room, goal: Goal, trial: str, origin: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the official tools look up about a game; there is no recorded demonstration.
+
+    Args:
+        room: that it is played in.
+        goal: what it asks for.
+        trial: its folder's name.
+        origin: what it was made from; `number` is that of the game.
+    """
     return {
         "task_id": trial,
         "task_type": OFFICIAL_NAMES[goal.type],
@@ -111,15 +122,16 @@ def _trajectory(seed: int, number: int, room: Room, goal: Goal, trial: str) -> d
         "scene": {
             "floor_plan": f"FloorPlan{room.number}",
             "scene_num": room.number,
-            "random_seed": number,
+            "random_seed": origin["number"],
             "object_poses": [],
             "object_toggles": [],
         },
         "turk_annotations": {"anns": [{"task_desc": f"{goal.sentence}.", "high_descs": []}]},
         "plan": {"high_pddl": [], "low_actions": []},
-        "generator": {"name": "reflex-bench", "version": VERSION, "seed": seed, "number": number},
+        "generator": {"name": "reflex-bench", **origin},
     }
 
 
-def _json_bytes(value: dict[str, Any]) -> bytes:
+def json_bytes(value: Mapping[str, Any]) -> bytes:
+    """Return a file's content, the same on every machine."""
     return (json.dumps(value, ensure_ascii=True, indent=1) + "\n").encode("ascii")

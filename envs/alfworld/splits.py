@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reflex_bench.envs.alfworld.generator import GAME_FILE, VERSION, cached
+from reflex_bench.envs.alfworld.generator import GAME_FILE, Recipe, cached
+from reflex_bench.envs.alfworld.generator.recipe import read_recipe
 from reflex_bench.envs.alfworld.goals import CYCLE, MIX
 from reflex_bench.envs.alfworld.layouts import package_version
 from reflex_bench.envs.alfworld.official_data import OFFICIAL_COUNTS, GameFile, room_of
@@ -17,7 +17,6 @@ from reflex_bench.envs.sampling import Sampling, check_count, first, stratified
 from reflex_bench.harness.errors import UsageError, unknown
 
 PROCEDURAL = "procedural"
-DEFAULT_SEED = 0
 DEFAULT_COUNT = CYCLE
 
 
@@ -29,37 +28,41 @@ def cache_folder() -> Path:
     return Path(base).expanduser() / "reflex-bench"
 
 
-def parse_name(name: str, seed: int | None = None) -> tuple[str, int]:
-    """A split's name and its seed (which only `procedural` has).
+def parse_name(name: str, seed: int | None = None, generator: int | None = None) -> tuple[str, Recipe]:
+    """Return a split's name and what its games are made from (which only `procedural` has).
 
     Args:
-        name: `procedural`, `procedural:seed=7`, `valid_unseen`, `valid_seen` or `train`.
+        name: `procedural`, `procedural:seed=7,hidden=0.4`, `valid_unseen`, `valid_seen` or `train`.
         seed: given apart from the name.
+        generator: of the procedural split, given apart from the name.
 
     Raises:
-        UsageError: no such split, or two different seeds.
+        UsageError: no such split or setting, a setting out of range, or two different seeds or generators.
     """
-    base, colon, setting = name.partition(":")
+    base, colon, settings = name.partition(":")
     if base not in {PROCEDURAL, *OFFICIAL_COUNTS}:
         raise unknown("ALFWorld split", base, [PROCEDURAL, *OFFICIAL_COUNTS])
     if base != PROCEDURAL:
         if colon or seed is not None:
             raise UsageError(f"the split {base!r} is fixed; only {PROCEDURAL!r} takes a seed")
-        return base, 0
-    if not colon:
-        return base, DEFAULT_SEED if seed is None else seed
-    match = re.fullmatch(r"seed=(\d+)", setting)
-    if match is None:
+        return base, Recipe()
+    if colon and not settings:
         raise UsageError(f"cannot read the split {name!r}; write it like procedural:seed=7")
-    named = int(match[1])
-    if seed is not None and seed != named:
-        raise UsageError(f"the split is {name!r} but the seed is {seed}; give one of the two")
-    return base, named
+    return base, read_recipe(settings, seed, generator)
 
 
-def load_procedural(seed: int, count: int = DEFAULT_COUNT) -> Split:
-    """The first `count` games of a seed, generated once and kept in the cache."""
-    name = f"procedural-v{VERSION}-alfworld{package_version()}-seed{seed}-{count}"
+def load_procedural(recipe: Recipe | int, count: int = DEFAULT_COUNT) -> Split:
+    """Return the first `count` games of a recipe, generated once and kept in the cache.
+
+    Args:
+        recipe: what they are made from; a whole number is the seed of the present generator.
+        count: how many.
+    """
+    recipe = Recipe(recipe) if isinstance(recipe, int) else recipe
+    hard = "".join(
+        f"-{name}{value:g}" for name in ("hidden", "copies") if (value := getattr(recipe, name)) is not None
+    )
+    name = f"procedural-v{recipe.generator}-alfworld{package_version()}-seed{recipe.seed}{hard}-{count}"
     folder = cache_folder() / "alfworld" / name
     tasks = [
         Task(
@@ -70,9 +73,9 @@ def load_procedural(seed: int, count: int = DEFAULT_COUNT) -> Split:
             data=GameFile(folder / entry.id / GAME_FILE, entry.steps, entry.number),
             cluster=room_of(entry.id),
         )
-        for entry in cached(seed, count, folder)
+        for entry in cached(recipe, count, folder)
     ]
-    return Split(f"{PROCEDURAL}:seed={seed}", tuple(sorted(tasks, key=lambda task: task.id)))
+    return Split(f"{PROCEDURAL}:{recipe.settings}", tuple(sorted(tasks, key=lambda task: task.id)))
 
 
 def games_needed(tasks: int | None, task_type: str | None) -> int:

@@ -13,7 +13,7 @@ from reflex_bench.agents import prompts
 from reflex_bench.agents.messages import opening, reflecting
 from reflex_bench.envs.alfworld.actions import read_action
 from reflex_bench.envs.alfworld.engine import Game
-from reflex_bench.envs.alfworld.generator import generate_one
+from reflex_bench.envs.alfworld.generator import Recipe, generate_one
 from reflex_bench.envs.base import Example, Prompts
 
 TYPES = ["put", "clean", "heat", "cool", "examine", "puttwo"]
@@ -72,7 +72,7 @@ def test_the_forms_in_which_turns_are_kept_are_those_of_the_examples(alfworld: P
 
 def test_the_game_says_every_word_that_the_episodes_let_it_say(alfworld: Prompts) -> None:
     for number, example, won in episodes(alfworld):
-        game = Game.from_json(json.loads(generate_one(SEED, number).game))
+        game = Game.from_json(json.loads(generate_one(Recipe(SEED, generator=1), number).game))
         answer = game.reset().observation.split("\n\n", 1)[1].strip()
         for seen, said in example.turns:
             assert seen == answer
@@ -88,7 +88,7 @@ def test_the_game_says_every_word_that_the_episodes_let_it_say(alfworld: Prompts
 
 def test_examples_belong_to_the_type_they_stand_under(alfworld: Prompts) -> None:
     numbers = [number for number, _, won in episodes(alfworld) if won]
-    assert [generate_one(SEED, number).type for number in numbers] == [
+    assert [generate_one(Recipe(SEED, generator=1), number).type for number in numbers] == [
         kind for kind in TYPES for _ in range(2)
     ]
 

@@ -68,7 +68,7 @@ def test_a_question_in_an_example_or_a_reflection_example_is_found() -> None:
 
 def test_the_games_from_which_the_own_examples_were_played_are_found_and_no_others() -> None:
     """The comments of the prompts name game 40 of seed 20260 above a reflection example, and 52 above one of `put`."""
-    environment = alfworld.create({"split": "procedural:seed=20260"})
+    environment = alfworld.create({"split": "procedural:generator=1,seed=20260"})
     opened = []
     for game in environment.load(60).tasks:
         episode = environment.start(game)

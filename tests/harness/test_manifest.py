@@ -41,3 +41,14 @@ def test_only_the_first_format_has_its_own_defaults_and_only_where_nothing_was_s
 ) -> None:
     manifest = {"schema_version": version, "config": {"environment": options, "trials": 2}}
     assert config_of(manifest) == {"environment": expected, "trials": 2}
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_run_keeps_the_generator_that_it_began_with(version: int) -> None:
+    manifest = {
+        "schema_version": version,
+        "config": {"environment": {"name": "alfworld", "sampling": "first"}},
+        "environment": {"name": "alfworld", "settings": {"engine": "native", "generator": 1}},
+    }
+    options = config_of(manifest)["environment"]
+    assert options == {"name": "alfworld", "sampling": "first", "generator": 1}

@@ -1,4 +1,4 @@
-"""The procedural games: what they are made of, that they can be won, and that they never change."""
+"""The procedural games of generator 1: what they are made of, that they can be won, and that they never change."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ import pytest
 from reflex_bench.envs.alfworld.contents import LOOK_ALIKES
 from reflex_bench.envs.alfworld.dice import Dice
 from reflex_bench.envs.alfworld.engine import Game
-from reflex_bench.envs.alfworld.generator import GeneratedGame, generate, write
+from reflex_bench.envs.alfworld.generator import GeneratedGame, Recipe, generate, write
 from reflex_bench.envs.alfworld.layouts import layout, package_folder, package_version, tables
 from reflex_bench.envs.alfworld.official import solves
 from reflex_bench.envs.alfworld.problem import shown_names
 from reflex_bench.envs.alfworld.rooms import furnish
 
-# sha256 over the first 134 games of seed 0 with alfworld 0.4.2. If it changes, raise `games.VERSION`.
+# sha256 over the first 134 games of seed 0 with alfworld 0.4.2. Generator 1 never changes: old runs have its games.
 DIGEST = "b16d5dce0c2e56d88886442c9864731c1fe2667d22ac583afb48eef929b237c6"
 
 
 @pytest.fixture(scope="module")
 def games() -> list[GeneratedGame]:
-    return list(generate(0, 134))
+    return list(generate(Recipe(0, generator=1), 134))
 
 
 def digest_of(games: list[GeneratedGame]) -> str:
@@ -62,9 +62,9 @@ def test_the_games_of_a_seed_are_those_that_were_published(games: list[Generated
 def test_another_process_with_another_hash_seed_makes_the_same_bytes(games: list[GeneratedGame]) -> None:
     program = (
         "import hashlib\n"
-        "from reflex_bench.envs.alfworld.generator import generate\n"
+        "from reflex_bench.envs.alfworld.generator import Recipe, generate\n"
         "digest = hashlib.sha256()\n"
-        "for game in generate(0, 134):\n"
+        "for game in generate(Recipe(0, generator=1), 134):\n"
         "    digest.update(game.id.encode() + game.game + game.trajectory)\n"
         "print(digest.hexdigest())"
     )
@@ -77,8 +77,8 @@ def test_another_process_with_another_hash_seed_makes_the_same_bytes(games: list
 
 
 def test_fewer_games_are_the_first_of_more_and_another_seed_has_others(games: list[GeneratedGame]) -> None:
-    assert list(generate(0, 12)) == games[:12]
-    assert not {game.game for game in generate(1, 12)} & {game.game for game in games}
+    assert list(generate(Recipe(0, generator=1), 12)) == games[:12]
+    assert not {game.game for game in generate(Recipe(1, generator=1), 12)} & {game.game for game in games}
 
 
 def test_134_games_have_the_official_mix_and_the_first_few_have_it_nearly(games: list[GeneratedGame]) -> None:
@@ -173,7 +173,7 @@ def test_the_planner_needs_no_more_steps_than_the_walkthrough(games: list[Genera
 
 
 def test_the_official_loader_finds_every_game(tmp_path: Path) -> None:
-    write(5, 8, tmp_path / "games")
+    write(Recipe(5, generator=1), 8, tmp_path / "games")
     program = (
         "import sys; from alfworld.agents.environment.alfred_tw_env import AlfredTWEnv\n"
         "config = {'env': {'goal_desc_human_anns_prob': 0, 'task_types': [1, 2, 3, 4, 5, 6]},\n"

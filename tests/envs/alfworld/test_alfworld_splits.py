@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from reflex_bench.envs.alfworld.generator import Recipe
 from reflex_bench.envs.alfworld.splits import (
     games_needed,
     load_procedural,
@@ -30,23 +31,51 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("name", "seed", "meant"),
     [
-        ("procedural", None, ("procedural", 0)),
-        ("procedural", 7, ("procedural", 7)),
-        ("procedural:seed=7", None, ("procedural", 7)),
-        ("procedural:seed=7", 7, ("procedural", 7)),
-        ("valid_unseen", None, ("valid_unseen", 0)),
+        ("procedural", None, Recipe(seed=0)),
+        ("procedural", 7, Recipe(seed=7)),
+        ("procedural:seed=7", None, Recipe(seed=7)),
+        ("procedural:seed=7", 7, Recipe(seed=7)),
+        ("procedural:generator=1", None, Recipe(seed=0, generator=1)),
+        ("procedural:copies=5,hidden=0.4", None, Recipe(hidden=0.4, copies=5)),
+        ("procedural:hidden=.4, copies=5,seed=3", None, Recipe(seed=3, hidden=0.4, copies=5)),
     ],
 )
-def test_names_of_splits(name: str, seed: int | None, meant: tuple[str, int]) -> None:
-    assert parse_name(name, seed) == meant
+def test_names_of_splits(name: str, seed: int | None, meant: Recipe) -> None:
+    assert parse_name(name, seed) == ("procedural", meant)
+
+
+def test_an_official_split_is_named_by_its_name_alone() -> None:
+    assert parse_name("valid_unseen")[0] == "valid_unseen"
+
+
+def test_a_recipe_has_one_name_whatever_the_order_and_a_folder_of_its_own(cache: Path) -> None:
+    split = load_procedural(parse_name("procedural:copies=5,hidden=0.40,seed=3")[1], 6)
+    assert split.name == "procedural:seed=3,hidden=0.4,copies=5"
+    plain = load_procedural(3, 6)
+    assert plain.name == "procedural:seed=3"
+    first = load_procedural(parse_name("procedural:generator=1,seed=3")[1], 6)
+    assert first.name == "procedural:generator=1,seed=3"
+    assert len({each.fingerprint for each in (split, plain, first)}) == 3
+    assert not {task.id for task in split.tasks} & {task.id for task in plain.tasks}
+    assert len(list((cache / "alfworld").iterdir())) == 3
 
 
 @pytest.mark.parametrize(
     ("name", "seed", "message"),
     [
         ("valid_unsen", None, "did you mean 'valid_unseen'"),
-        ("procedural:7", None, "write it like procedural:seed=7"),
-        ("procedural:seed=x", None, "write it like procedural:seed=7"),
+        ("procedural:7", None, "setting of the procedural split '7'"),
+        ("procedural:", None, "write it like procedural:seed=7"),
+        ("procedural:seed", None, "write it like procedural:seed=7"),
+        ("procedural:seed=x", None, "must be a whole number from 0"),
+        ("procedural:hiden=0.4", None, "did you mean 'hidden'"),
+        ("procedural:hidden=1.2", None, "must be a number from 0 to 1"),
+        ("procedural:hidden=nan", None, "must be a number from 0 to 1"),
+        ("procedural:copies=10", None, "must be a whole number from 1 to 9"),
+        ("procedural:copies=0", None, "must be a whole number from 1 to 9"),
+        ("procedural:generator=3", None, "must be a whole number from 1 to 2"),
+        ("procedural:generator=1,copies=5", None, "generator 1 has no setting 'copies'"),
+        ("procedural:seed=7,seed=7", None, "given twice"),
         ("procedural:seed=7", 8, "give one of the two"),
         ("train:seed=7", None, "takes a seed"),
         ("train", 7, "takes a seed"),

@@ -13,11 +13,23 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from reflex_bench.envs.alfworld.games import VERSION, GeneratedGame, generate_one
+from reflex_bench.envs.alfworld import games as first
+from reflex_bench.envs.alfworld.games import GeneratedGame
+from reflex_bench.envs.alfworld.generator.recipe import VERSION, Recipe
 from reflex_bench.envs.alfworld.layouts import package_version
 from reflex_bench.harness.errors import UsageError
 
-__all__ = ["VERSION", "Entry", "GeneratedGame", "cached", "generate", "generate_one", "read", "write"]
+__all__ = [
+    "VERSION",
+    "Entry",
+    "GeneratedGame",
+    "Recipe",
+    "cached",
+    "generate",
+    "generate_one",
+    "read",
+    "write",
+]
 
 GAME_FILE = "game.tw-pddl"
 TRAJECTORY_FILE = "traj_data.json"
@@ -45,45 +57,55 @@ class Entry:
     sha256: str
 
 
-def generate(seed: int, count: int) -> Iterator[GeneratedGame]:
-    """The first `count` games of a seed, in the order of their numbers.
+def generate(recipe: Recipe | int, count: int) -> Iterator[GeneratedGame]:
+    """The first `count` games of a recipe, in the order of their numbers.
 
     Args:
-        seed: any whole number.
+        recipe: what the games are made from; a whole number is the seed of the present generator.
         count: how many.
     """
     for number in range(count):
-        yield generate_one(seed, number)
+        yield generate_one(recipe, number)
 
 
-def write(seed: int, count: int, folder: Path) -> tuple[Entry, ...]:
+def generate_one(recipe: Recipe | int, number: int) -> GeneratedGame:
+    """Game `number` (from 0) of a recipe."""
+    recipe = _recipe(recipe)
+    if recipe.generator == first.VERSION:
+        return first.generate_one(recipe.seed, number)
+    from reflex_bench.envs.alfworld.generator import second
+
+    return second.generate_one(recipe, number)
+
+
+def write(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, ...]:
     """Writes games so that a killed writer, or two at once, leave nothing that looks whole and is not.
 
     Args:
-        seed: of the games.
+        recipe: of the games; a whole number is the seed of the present generator.
         count: how many.
         folder: made if need be; each game goes to `folder/<id>/`.
 
     Raises:
         UsageError: the folder holds something else, or cannot be written.
     """
-    _claim(folder, _settings(seed, count))
-    return _write_all(seed, count, folder)
+    _claim(folder, _settings(recipe, count))
+    return _write_all(recipe, count, folder)
 
 
-def cached(seed: int, count: int, folder: Path) -> tuple[Entry, ...]:
+def cached(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, ...]:
     """The games of a folder that belongs to the cache, written first where they are missing or damaged.
 
     Raises:
         UsageError: the folder cannot be written.
     """
-    return read(seed, count, folder) or _write_all(seed, count, folder)
+    return read(recipe, count, folder) or _write_all(recipe, count, folder)
 
 
-def read(seed: int, count: int, folder: Path) -> tuple[Entry, ...] | None:
+def read(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, ...] | None:
     """The index of a folder that `write` completed with these settings and whose games are unchanged; else None."""
     index = _index(folder)
-    if index is None or not index.get("complete") or not _same(index, _settings(seed, count)):
+    if index is None or not index.get("complete") or not _same(index, _settings(recipe, count)):
         return None
     try:
         entries = tuple(Entry(**line) for line in index["games"])
@@ -111,12 +133,12 @@ def replace_file(path: Path, content: bytes) -> None:
         raise
 
 
-def _write_all(seed: int, count: int, folder: Path) -> tuple[Entry, ...]:
-    settings = _settings(seed, count)
+def _write_all(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, ...]:
+    settings = _settings(recipe, count)
     try:
         _write_index(folder, {**settings, "complete": False})
         entries = tuple(
-            _write_game(folder, number, game) for number, game in enumerate(generate(seed, count))
+            _write_game(folder, number, game) for number, game in enumerate(generate(recipe, count))
         )
         _write_index(folder, {**settings, "complete": True, "games": [asdict(entry) for entry in entries]})
     except OSError as error:
@@ -128,8 +150,21 @@ def _write_index(folder: Path, index: dict[str, Any]) -> None:
     replace_file(folder / INDEX_FILE, (json.dumps(index, indent=1) + "\n").encode())
 
 
-def _settings(seed: int, count: int) -> dict[str, Any]:
-    return {"generator": VERSION, "alfworld": package_version(), "seed": seed, "count": count}
+def _settings(recipe: Recipe | int, count: int) -> dict[str, Any]:
+    recipe = _recipe(recipe)
+    settings = {
+        "generator": recipe.generator,
+        "alfworld": package_version(),
+        "seed": recipe.seed,
+        "count": count,
+    }
+    # Only where asked for, so that folders of generator 1 are still read.
+    hard = {"hidden": recipe.hidden, "copies": recipe.copies} if recipe.generator != first.VERSION else {}
+    return settings | hard
+
+
+def _recipe(recipe: Recipe | int) -> Recipe:
+    return Recipe(recipe) if isinstance(recipe, int) else recipe
 
 
 def _same(index: dict[str, Any], settings: dict[str, Any]) -> bool:
