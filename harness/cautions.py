@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from reflex_bench.harness.footnotes import flat, reality, shared_trials
+from reflex_bench.harness.footnotes import reality, shared_trials
 from reflex_bench.harness.frame import Run
+from reflex_bench.harness.meaning_notes import flat
 from reflex_bench.harness.row_settings import effective_settings
 from reflex_bench.harness.unanswered import never_acted
 from reflex_bench.harness.unread import unread

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from reflex_bench.harness.contamination import overlapping_tasks
 from reflex_bench.harness.frame import Run, accounting
+from reflex_bench.harness.meaning_notes import clusters, definitions, engines, origin
 from reflex_bench.harness.measures import without_overlap
-from reflex_bench.harness.number_format import count
+from reflex_bench.harness.number_format import count, joined
 from reflex_bench.harness.row_settings import (
     change_in_words,
     changed_parameters,
     effective_settings,
-    rule_in_words,
-    success_rule,
 )
-from reflex_bench.harness.samples import METHOD, estimates, is_sampled
+from reflex_bench.harness.samples import estimates, is_sampled
 from reflex_bench.harness.statistics import error_bounds
-from reflex_bench.harness.task_facts import MIN_CLUSTERS, cluster_name, clusters_of
 from reflex_bench.harness.unanswered import never_acted, why_idle
 from reflex_bench.harness.unread import unread
 
@@ -46,10 +43,10 @@ def notes(run: Run) -> tuple[str, ...]:
         *_feedback(run),
         *_contamination(run),
         *_untidy(run),
-        *_definitions(run),
-        *_engines(run),
-        *_clusters(run),
-        *_origin(run),
+        *definitions(run),
+        *engines(run),
+        *clusters(run),
+        *origin(run),
     )
 
 
@@ -77,17 +74,6 @@ def repeated_retries(run: Run, arm: str) -> tuple[int, int]:
     return int((retries & played.duplicated(["task", "digest"])).sum()), int(retries.sum())
 
 
-def flat(settings: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings under dotted names."""
-    found: dict[str, Any] = {}
-    for name, value in settings.items():
-        if isinstance(value, Mapping):
-            found |= flat(value, f"{prefix}{name}.")
-        else:
-            found[f"{prefix}{name}"] = value
-    return found
-
-
 def reality(run: Run) -> Iterable[str]:
     """Yield that a stand-in took part, and in which place, where one did."""
     if not run.simulated:
@@ -105,8 +91,8 @@ def reality(run: Run) -> Iterable[str]:
     actors = {run.settings(arm).get("model") for arm in run.arms}
     if roles and not any(actor in stand_ins or str(actor).startswith("replay:") for actor in actors):
         yield (
-            f"SIMULATED: a deterministic stand-in, not a language model, was {_and(sorted(roles))}; the numbers say "
-            f"nothing about {_and(sorted(map(str, actors)))} with a model in that place."
+            f"SIMULATED: a deterministic stand-in, not a language model, was {joined(sorted(roles))}; the numbers say "
+            f"nothing about {joined(sorted(map(str, actors)))} with a model in that place."
         )
     else:
         yield SIMULATED
@@ -173,7 +159,7 @@ def _timeouts(run: Run) -> Iterable[str]:
 def _shared(run: Run) -> Iterable[str]:
     for (trial, arms), tasks in shared_trials(run).items():
         yield (
-            f"Trial {trial} was run once for {_and(arms)} on {tasks} of {run.tasks} tasks, as "
+            f"Trial {trial} was run once for {joined(arms)} on {tasks} of {run.tasks} tasks, as "
             "nothing told them apart yet: equal there by construction, paid for once, counted in every row."
         )
 
@@ -201,7 +187,7 @@ def _feedback(run: Run) -> Iterable[str]:
     oracles = [arm for arm, kind in kinds.items() if kind == "oracle"]
     if oracles:
         yield (
-            f"Feedback of {_and(oracles)} is the gold answer (oracle)"
+            f"Feedback of {joined(oracles)} is the gold answer (oracle)"
             + (
                 "."
                 if is_sampled(run) or max(map(run.limit, oracles)) == 1
@@ -225,7 +211,7 @@ def _contamination(run: Run) -> Iterable[str]:
         for whole, rest in [without_overlap(run, arm, tasks)]
     ]
     arms = [arm for arm, found in shown.items() if found]
-    whose = "the prompts" if len(arms) == len(run.arms) else f"the prompts of {_and(arms)}"
+    whose = "the prompts" if len(arms) == len(run.arms) else f"the prompts of {joined(arms)}"
     more = f" and {len(tasks) - 3} more" if len(tasks) > 3 else ""
     within = "by one sample" if is_sampled(run) else "within the last trial"
     yield (
@@ -242,89 +228,3 @@ def _untidy(run: Run) -> Iterable[str]:
         if cut and replies:
             share = f"{100 * cut / replies:.1f}%"
             yield f"{arm}: invented observations were cut out of {cut} of {replies} replies ({share})."
-
-
-def _definitions(run: Run) -> Iterable[str]:
-    if is_sampled(run):
-        yield (
-            "pass@k: that at least one of k samples solves the task; pass^k: that all of k do. Unbiased, over all "
-            f"samples of a task (Chen et al., 2021), then averaged over the tasks; in brackets {METHOD}."
-        )
-    else:
-        yield (
-            "pass@k: tasks solved within the first k trials, of all tasks; in brackets the 95% Wilson interval"
-            + (
-                ", widened by what is unknown."
-                if any(run.unknown_within(arm).any() for arm in run.arms)
-                else "."
-            )
-        )
-    rule = success_rule(run)
-    if rule:
-        yield f"A task is solved when {rule_in_words(rule)}."
-    scores = [name.upper() for name in ("em", "f1") if f"result.{name}" in run.trials]
-    if scores:
-        of = "are over all samples" if is_sampled(run) else "are of the last trial each task had"
-        yield f"{_and(scores)} {of if len(scores) > 1 else of.replace('are', 'is', 1)}."
-    rescored = run.info.get("rescored_from")
-    if rescored:
-        yield (
-            f"Scored again from run {rescored}, without playing: what its agents were told, and when they stopped, "
-            "followed that run's rule."
-        )
-
-
-def _clusters(run: Run) -> Iterable[str]:
-    labels = clusters_of(run, run.task_ids)
-    if labels is None:
-        return
-    number, name = len(set(labels)), cluster_name(run)
-    if number == run.tasks:
-        yield f"The {run.tasks} tasks are in as many clusters (by {name}): none shares it with another."
-        return
-    few = f"; {count(number, 'cluster')} {'are' if number > 1 else 'is'} too few to allow for that"
-    yield (
-        f"The {run.tasks} tasks are in {count(number, 'cluster')} (by {name}). Tasks that share a {name} are not "
-        "independent, and intervals by task may be too narrow" + (few if number < MIN_CLUSTERS else "") + "."
-    )
-
-
-def _engines(run: Run) -> Iterable[str]:
-    """By which engine the trials were played, where the environment has several; older runs do not say."""
-    if "result.engine" not in run.trials:
-        return
-    engines = run.trials["result.engine"].dropna()
-    native = int((engines == "native").sum())
-    if not len(engines):
-        return
-    line = f"Played by the native engine: {native} of {count(len(engines), 'trial')}"
-    if native < len(engines):
-        line += f"; by the official one: {len(engines) - native}"
-    if "result.refused" in run.trials:
-        reasons = Counter(map(str, run.trials["result.refused"].dropna()))
-        kinds = [f"{reason} ({count(number, 'trial')})" for reason, number in sorted(reasons.items())]
-        more = f", and {len(kinds) - 2} more reasons" if len(kinds) > 2 else ""
-        line += f", as the native one does not know {'; '.join(kinds[:2])}{more}" if kinds else ""
-    yield f"{line}."
-
-
-def _origin(run: Run) -> Iterable[str]:
-    yield from (str(note) for note in run.split.get("notes") or ())
-    settings = flat(run.environment.get("settings") or {})
-    described = ", ".join(f"{name} {_short(value)}" for name, value in settings.items() if value is not None)
-    print_of_split = str(run.split.get("fingerprint", ""))[:8]
-    version = run.info.get("reflex_version")
-    yield (
-        f"Split fingerprint {print_of_split}; seed {run.info.get('seed')}; reflex {version}."
-        + (f" Environment: {described}." if described else "")
-    )
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text[:8] if len(text) >= 32 and all(mark in "0123456789abcdef" for mark in text) else text
-
-
-def _and(names: Iterable[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last

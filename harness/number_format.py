@@ -1,8 +1,9 @@
-"""How numbers are written in tables."""
+"""How numbers and lists of names are written in tables."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from reflex_bench.harness.render import Cell
 from reflex_bench.harness.statistics import error_bounds
@@ -66,3 +67,9 @@ def dollars(value: float) -> str:
 def count(number: int, noun: str) -> str:
     """`1 trial`, `2 trials`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def joined(names: Iterable[str]) -> str:
+    """`a, b and c`."""
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

@@ -8,7 +8,7 @@ import alfworld_transcripts as transcripts
 import pytest
 
 from reflex_bench.envs.alfworld.engine import Game
-from reflex_bench.envs.alfworld.environment import AlfworldEpisode, Opened
+from reflex_bench.envs.alfworld.episode import AlfworldEpisode, Opened
 from reflex_bench.envs.alfworld.generator import generate_one
 from reflex_bench.envs.alfworld.grammar import Grammar
 from reflex_bench.envs.alfworld.planner import shortest_plan
