@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from reflex_bench.envs.alfworld.package import missing_engine
 from reflex_bench.harness.errors import ReflexError
-from reflex_bench.harness.manifest import PACKAGES, package_version
+from reflex_bench.harness.manifest import OF_THE_OFFICIAL_ENGINE, PACKAGES, package_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,8 @@ def examine(model: str, base_url: str | None, data: Path | None = None) -> Itera
     yield Finding("ok" if good else "fail", "python", f"{platform.python_version()} on {platform.platform()}")
     for name in PACKAGES:
         found = package_version(name)
-        yield Finding("ok" if found else "fail", name, found or f"not installed; `pip install {name}`")
+        if found or name not in OF_THE_OFFICIAL_ENGINE:
+            yield Finding("ok" if found else "fail", name, found or f"not installed; `pip install {name}`")
     yield _engine()
     yield from _data(data)
     yield _key()
@@ -51,6 +53,8 @@ def examine(model: str, base_url: str | None, data: Path | None = None) -> Itera
 
 
 def _engine() -> Finding:
+    if missing := missing_engine():
+        return Finding("warn", "engine", f"{missing}; the native engine plays without it")
     try:
         import fast_downward
 

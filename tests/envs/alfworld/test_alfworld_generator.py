@@ -17,8 +17,9 @@ from reflex_bench.envs.alfworld.contents import LOOK_ALIKES
 from reflex_bench.envs.alfworld.dice import Dice
 from reflex_bench.envs.alfworld.engine import Game
 from reflex_bench.envs.alfworld.generator import GeneratedGame, Recipe, generate, write
-from reflex_bench.envs.alfworld.layouts import layout, package_folder, package_version, tables
+from reflex_bench.envs.alfworld.layouts import layout, tables
 from reflex_bench.envs.alfworld.official import solves
+from reflex_bench.envs.alfworld.package import package_folder, package_version
 from reflex_bench.envs.alfworld.problem import shown_names
 from reflex_bench.envs.alfworld.rooms import furnish
 
