@@ -74,7 +74,7 @@ def _fetched() -> Path:
 
 
 def _fetch(folder: Path) -> None:
-    print(f"fetching the room plans of alfworld {FETCHED} (0.4 MB) ...", file=sys.stderr)
+    print(f"reflex: fetching the room plans of alfworld {FETCHED} (0.4 MB) ...", file=sys.stderr)
     with tempfile.TemporaryDirectory(dir=folder.parent) as made:
         target = Path(made) / "package"
         words = [*_installer(), "--quiet", "--no-deps", "--target", str(target), f"alfworld=={FETCHED}"]
