@@ -81,6 +81,7 @@ def test_every_walkthrough_wins_at_its_last_command_and_not_before(games: list[G
         assert step.won, game.id
 
 
+@pytest.mark.official
 def test_the_official_engine_agrees_that_walkthroughs_win(games: list[GeneratedGame]) -> None:
     two = next(game for game in games if game.type == "puttwo")
     assert solves(two.game, two.walkthrough)
