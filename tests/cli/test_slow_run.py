@@ -188,7 +188,9 @@ def test_show_reads_a_trial_under_way_and_an_unparsed_reply_once(
     assert under_way.stdout.count(said) >= 3
     assert re.search(r"=> under way: \d calls so far, the last at \d{4}-", under_way.stdout)
     loopback.answer = slow(0, said)
-    assert reflex("resume", tmp_path / "slow", "-q").returncode == 0
+    done = reflex("resume", tmp_path / "slow", "-q")
+    # A run in which nothing was executed is no result, and says so.
+    assert (done.returncode, done.stderr.count("never acted")) == (1, 1), done.stderr
     shown = reflex("show", tmp_path / "slow").stdout
     steps = rows(tmp_path / "slow" / "trials.jsonl")[0]["steps"]
     assert shown.count(said) == steps
