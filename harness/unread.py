@@ -50,8 +50,8 @@ def _cause(run: Run, arm: str) -> str:
     if settings.get("parse") == "strict":
         return "only the exact form is read; try --parse repair"
     if settings.get("api") == "completions":
-        return f"the model does not keep to the form of the prompt; try --api chat, and read reflex show {run.id}"
+        return f"the model does not keep to the form of the prompt; try --api chat, and read `reflex show {run.id}`"
     return (
-        f"the model does not keep to the form of the prompt; read reflex show {run.id}, and try --api completions "
+        f"the model does not keep to the form of the prompt; read `reflex show {run.id}`, and try --api completions "
         "if it is a base model"
     )
