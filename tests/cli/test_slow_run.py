@@ -238,9 +238,9 @@ def test_a_note_on_the_screen_names_the_command_as_called_and_one_in_a_file_by_i
     )
     first = done.stdout[done.stdout.index("· ") :]
     for words in (done.stderr, " ".join(first.split())):
-        assert "`./scripts/reflex show` prints what it wrote" in words
+        assert "`./scripts/reflex show slow` prints what it wrote" in words
     written = (tmp_path / "slow" / "tables" / "pass_at_k.md").read_text()
-    assert "reflex show" in written
+    assert "reflex show slow" in written
     assert "scripts/reflex" not in written
 
 
