@@ -33,12 +33,15 @@ def doctor(
     from rich.console import Console
     from rich.text import Text
 
+    from reflex_bench.cli.places import as_called
     from reflex_bench.harness.doctor import examine
 
     console = Console()
     findings = list(examine(model, base_url, data))
     for finding in findings:
         console.print(
-            Text(f"{finding.mark:>4}", style=MARKS[finding.mark]), f"{finding.what:<12}", Text(finding.said)
+            Text(f"{finding.mark:>4}", style=MARKS[finding.mark]),
+            f"{finding.what:<12}",
+            Text(as_called(finding.said)),
         )
     return 1 if any(finding.mark == "fail" for finding in findings) else 0

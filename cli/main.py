@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from reflex_bench.cli import bench, data, doctor, imports, models, read, rescore, verify
+from reflex_bench.cli.places import as_called, called_as
 from reflex_bench.harness.env_file import read_env_file
 from reflex_bench.harness.errors import Interrupted, ReflexError, UsageError
 from reflex_bench.harness.plain import plain
@@ -63,7 +64,7 @@ def run() -> None:
         handler.setLevel(logging.WARNING)
     try:
         read_env_file(Path.cwd())
-        code = app(standalone_mode=False)
+        code = app(standalone_mode=False, prog_name=called_as())
         if code == INTERRUPTED:  # how Typer tells of a Ctrl-C that no command took for its own
             fail("interrupted", code)
     except UsageError as error:
@@ -92,5 +93,5 @@ def _told(error: typer.TyperException) -> str:
 
 def fail(message: str, code: int) -> None:
     """Says in one line what is wrong, and ends the process."""
-    print(f"reflex: {plain(' '.join(message.split()))}", file=sys.stderr)
+    print(f"reflex: {plain(as_called(' '.join(message.split())))}", file=sys.stderr)
     sys.exit(code)

@@ -64,7 +64,7 @@ def test_a_reply_brings_text_usage_finish_model_and_fingerprint(loopback: Loopba
     assert reply.usage == Usage(120, 7, 96)
     assert (reply.finish, reply.model, reply.server) == ("stop", "loopback-2026-01-01", "fp_loopback")
     assert reply.cost is None
-    assert 0.05 <= reply.seconds < 1.5
+    assert 0.05 <= reply.seconds < 2.0
 
 
 def test_reasoning_is_no_part_of_the_text(loopback: Loopback, connect: Connect) -> None:
@@ -180,8 +180,8 @@ def test_sixty_four_threads_share_one_client_and_all_their_calls_run_at_once(
 
 
 def test_calls_beyond_the_connections_wait_and_do_not_time_out(loopback: Loopback, connect: Connect) -> None:
-    loopback.answer = lambda call: chat("ok").but(wait=0.15)
-    model = connect(max_connections=2, timeout=0.4, max_retries=0)
+    loopback.answer = lambda call: chat("ok").but(wait=0.5)
+    model = connect(max_connections=2, timeout=2.0, max_retries=0)
     with ThreadPoolExecutor(12) as pool:
         texts = list(pool.map(lambda number: model.complete(asked(str(number))).text, range(12)))
     assert texts == ["ok"] * 12
