@@ -23,6 +23,7 @@ from reflex_bench.harness.roles import (
 )
 from reflex_bench.harness.sources import read_source
 from reflex_bench.models.providers import Provider
+from reflex_bench.models.registry import Api
 
 _SPAN = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
@@ -95,7 +96,7 @@ class EndpointConfig(Section):
     """Where `openai/…` models are found. The key is only ever read from the environment."""
 
     base_url: str | None = None
-    api: Literal["chat", "completions"] = "chat"
+    api: Api = "chat"
     timeout: Span = 120.0
     """For one request."""
     max_retries: Annotated[int, Field(ge=0)] = 6
