@@ -60,11 +60,14 @@ def doctor(
     from reflex_bench.cli.bench import nest
     from reflex_bench.harness.config import resolve
     from reflex_bench.harness.doctor import examine
+    from reflex_bench.harness.project_file import read_project
 
     console = Console(soft_wrap=True)
     flags = nest({"model.model": model, "endpoint.base_url": base_url, "endpoint.api": api})
     failed = False
-    for finding in examine(resolve(config or [], flags), data, probed=model is not None):
+    for finding in examine(
+        resolve(config or [], flags, read_project(Path.cwd())), data, probed=model is not None
+    ):
         failed |= finding.mark == "fail"
         console.print(
             Text(f"{finding.mark:>4}", style=MARKS[finding.mark]), f"{finding.what:<17}", Text(finding.said)
