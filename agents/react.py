@@ -121,7 +121,7 @@ def not_understood(prompts: Prompts, reply: str) -> str:
 
 def thinking(turn: Message, reply: Reply) -> Message:
     """A turn with the reasoning that it came from; whether that is sent back, the role's settings decide."""
-    if not reply.reasoning:
+    if not (reply.reasoning or reply.reasoning_data):
         return turn
     return replace(turn, reasoning=reply.reasoning_data or reply.reasoning, form=reply.reasoning_form)
 

@@ -92,7 +92,7 @@ Model = Annotated[
     option(MODEL, "simulated, openai/<name>, or replay:<run>.", "--model", "-m", default="simulated"),
 ]
 BaseUrl = Annotated[str | None, option(MODEL, "An OpenAI-compatible endpoint.", default="OPENAI_BASE_URL")]
-Api = Annotated[str | None, option(MODEL, "chat, or completions for base models.", default="chat")]
+Api = Annotated[str | None, option(MODEL, "chat, responses, or completions for base models.", default="chat")]
 Temperature = Annotated[
     float | None, option(MODEL, "Of actor and reflector; a judge has its own.", default="0.7")
 ]

@@ -106,7 +106,7 @@ def _changed(run: Run) -> Iterable[str]:
         if changed:
             told = ", ".join(change_in_words(name, became) for name, became in changed.items())
             own = " Its own default holds for what is left out." if "left out" in changed.values() else ""
-            yield f"The endpoint of {model} refused parameters: {told}.{own}"
+            yield f"The endpoint of {model} does not take all parameters: {told}.{own}"
 
 
 def _status(run: Run) -> Iterable[str]:

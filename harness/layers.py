@@ -55,7 +55,7 @@ def layered(sources: Iterable[Source], flags: Mapping[str, Any]) -> Settings:
         if not (beside and source.pair):
             layers.append(Layer({}, []))
         beside = source.pair
-        said = _spelled_out(source.settings)
+        said = spelled_out(source.settings)
         if "arms" in said:
             layers[-1].arms.append(Source({"arms": said.pop("arms")}, source.pair, source.keys))
         layers[-1].run = merge(layers[-1].run, said)
@@ -107,7 +107,7 @@ def _is_mapping(value: Any) -> bool:
     return isinstance(value, Mapping)
 
 
-def _spelled_out(settings: Mapping[str, Any]) -> Settings:
+def spelled_out(settings: Mapping[str, Any]) -> Settings:
     """`memory: strategy` is short for `memory: {kind: strategy}`."""
     kind = settings.get("memory")
     return {**settings, "memory": {"kind": kind}} if isinstance(kind, str) else dict(settings)
@@ -161,7 +161,7 @@ def _with_arms(source: Source, defined: Settings, chosen: list[str] | None) -> t
 
 
 def _special(settings: Mapping[str, Any] | None) -> Settings:
-    return _spelled_out(settings or {})
+    return spelled_out(settings or {})
 
 
 def _names(said: Any) -> Mapping[str, Any]:

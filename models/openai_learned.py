@@ -19,7 +19,7 @@ DROPPED = (
         "min_p",
         "repetition_penalty",
     ),
-    *("reasoning_effort", "stream_options", "tool_choice"),
+    *("reasoning_effort", "stream_options", "tool_choice", "include", "store"),
 )
 """Fields that can be left out. `max_tokens` is not among them: without it a reply has no end."""
 

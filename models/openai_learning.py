@@ -17,6 +17,10 @@ _ALIASES: Mapping[str, str] = {
     "tools": r"tools|tool[ _](?:use|calls?|calling|choice)|function calling",
     "seed": r"(?:random_)?seed",
     "max_tokens": r"max_tokens",
+    # As the Responses API calls them.
+    "reasoning_effort": r"reasoning[._]effort|reasoning",
+    "response_format": r"response_format|text\.format",
+    "include": r"include|encrypted[_ ]content",
 }
 """How refusals call a field, where not by its name alone."""
 

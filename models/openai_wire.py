@@ -9,11 +9,16 @@ from reflex_bench.models.base import Message, Request
 from reflex_bench.models.openai_learned import Learned, shaped
 from reflex_bench.models.openai_reading import model_names, read
 from reflex_bench.models.openai_reasoning import sent_back
+from reflex_bench.models.openai_responses import NOT_THERE, STATELESS, request_body
 from reflex_bench.models.registry import Api
 
-__all__ = ["AGENT_MARK", "PATHS", "as_text", "body", "model_names", "read", "stops"]
+__all__ = ["AGENT_MARK", "PATHS", "as_text", "body", "known_of", "model_names", "posted", "read", "stops"]
 
-PATHS: Mapping[Api, str] = {"chat": "/chat/completions", "completions": "/completions"}
+PATHS: Mapping[Api, str] = {
+    "chat": "/chat/completions",
+    "completions": "/completions",
+    "responses": "/responses",
+}
 
 AS_ASKED = Learned()
 
@@ -27,7 +32,7 @@ SEED_RANGE = 2**31
 
 
 def body(name: str, api: Api, request: Request, learned: Learned = AS_ASKED) -> dict[str, Any]:
-    """What is posted for a request.
+    """What is asked for, as the endpoint takes it; for the Responses API still in the form of the chat API.
 
     Args:
         name: the model's name at the endpoint.
@@ -36,7 +41,7 @@ def body(name: str, api: Api, request: Request, learned: Learned = AS_ASKED) -> 
         learned: what this endpoint wants otherwise.
     """
     content: dict[str, Any] = {"model": name}
-    if api == "chat":
+    if api != "completions":
         content["messages"] = [_turn(turn) for turn in request.messages]
     else:
         content["prompt"] = _sendable(as_text(request.messages))
@@ -44,15 +49,27 @@ def body(name: str, api: Api, request: Request, learned: Learned = AS_ASKED) -> 
     content["max_tokens"] = request.max_tokens
     if stop := stops(api, request):
         content["stop"] = list(stop[:MAX_STOPS])
-    if request.tools and api == "chat":
+    if request.tools and api != "completions":
         content["tools"] = list(request.tools)
     if request.seed is not None:
         content["seed"] = request.seed % SEED_RANGE
+    if api == "responses":
+        content |= STATELESS
     for field, value in request.more.items():
         content[field] = value
         if value is None:
             del content[field]
     return shaped(content, learned)
+
+
+def posted(api: Api, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What goes over the wire for what `body` made."""
+    return request_body(asked) if api == "responses" else asked
+
+
+def known_of(api: Api) -> Learned:
+    """What is known of an endpoint before it was asked anything: what its API does not have."""
+    return Learned(dropped=NOT_THERE) if api == "responses" else AS_ASKED
 
 
 def _turn(turn: Message) -> dict[str, Any]:
@@ -86,6 +103,6 @@ def as_text(messages: Sequence[Message]) -> str:
 def stops(api: Api, request: Request) -> tuple[str, ...]:
     """Where a reply ends: at the request's stops and, in a running text, where another turn would begin."""
     turn = f"\n{AGENT_MARK}"
-    if api == "chat" or any(turn.startswith(stop) for stop in request.stop):
+    if api != "completions" or any(turn.startswith(stop) for stop in request.stop):
         return request.stop
     return (*request.stop, turn)

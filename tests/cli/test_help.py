@@ -15,7 +15,20 @@ from reflex_bench.envs.hotpotqa.environment import Options as HotpotqaOptions
 from reflex_bench.harness.config import Config
 
 COMMANDS = (
-    *("", "bench", "resume", "table", "compare", "list", "show", "verify", "rescore", "models", "doctor"),
+    *(
+        "",
+        "bench",
+        "resume",
+        "table",
+        "compare",
+        "list",
+        "show",
+        "verify",
+        "rescore",
+        "models",
+        "doctor",
+        "config",
+    ),
     *("data", "data generate", "data fetch", "data list", "import", "import rows", "import reflexion-logs"),
 )
 
