@@ -124,6 +124,45 @@ class Example:
 
 
 @dataclass(frozen=True, slots=True)
+class TextForm:
+    """How an episode is written as one running text, for models that continue a text (`--api completions`).
+
+    The defaults are for an environment that states no form: every line of the agent behind `> `, as in the ALFWorld
+    prompts of ReAct (Yao et al., 2023, appendix C.2). In the texts, `{n}` stands for the number of the turn, from 1.
+
+    Attributes:
+        lines: how a line of the agent begins here, by how it begins in a chat; the first that fits counts.
+        observation: with what an answer of the environment begins.
+        begin: with what the agent's next turn is begun for the model.
+        begin_action: with what the action is begun that a turn lacks; "" where a turn is one line.
+        stop: where a reply ends.
+        two_calls: the thought and the action of a turn are asked for one after the other, which is then no repair.
+        instruction, act_instruction: instead of those of `Prompts`; "" for the same.
+        example_headers: what stands before the first example, and before each further one, line break included.
+        examples_end: what stands after the last example; "" for nothing.
+        newest_example_first: the examples in the opposite order.
+        memory_header: what stands before the memory.
+        memory_item: one entry of it, with `{i}` (from 0) and `{text}`.
+        task_header: what stands before the task; "" for nothing.
+    """
+
+    lines: Mapping[str, str] = field(default_factory=lambda: {"": "> "})
+    observation: str = ""
+    begin: str = ">"
+    begin_action: str = ""
+    stop: tuple[str, ...] = ("\n>",)
+    two_calls: bool = False
+    instruction: str = ""
+    act_instruction: str = ""
+    example_headers: tuple[str, str] = ("\nHere is an example.\n", "\nHere is another example.\n")
+    examples_end: str = ""
+    newest_example_first: bool = False
+    memory_header: str = "\nThis is what you wrote down after earlier, failed attempts, oldest first:"
+    memory_item: str = "- {text}"
+    task_header: str = "\nHere is your task."
+
+
+@dataclass(frozen=True, slots=True)
 class Prompts:
     """The texts with which an environment is put before a model.
 
@@ -140,6 +179,10 @@ class Prompts:
         act_instruction: instead of `instruction`, for an agent that does not think aloud; "" where there is none.
         verbs: with what the environment's actions begin; a reflection that asks for others is unsound.
         cot_instruction, cot_examples: for an agent that answers in one turn; "" where that makes no sense.
+        tools_instruction: instead of `instruction`, where actions are called as native tools; "" for the same.
+        text: how an episode reads as one running text.
+        published: the structure of the published loop's text, where there is one; its sentences are ours.
+        needs_action: a turn that only thinks is not finished: its action is asked for.
     """
 
     instruction: str
@@ -155,6 +198,10 @@ class Prompts:
     act_instruction: str = ""
     cot_instruction: str = ""
     cot_examples: tuple[Example, ...] = ()
+    tools_instruction: str = ""
+    text: TextForm = field(default_factory=TextForm)
+    published: TextForm | None = None
+    needs_action: bool = False
 
 
 class Episode(Protocol):
@@ -266,4 +313,13 @@ class OffersAdmissible(Protocol):
 
     def admissible(self) -> Sequence[str]:
         """Every command that would be accepted now."""
+        ...
+
+
+@runtime_checkable
+class CallsTools(Environment, Protocol):
+    """An environment that can write its commands as calls of its own tools: for examples and for what was done."""
+
+    def as_call(self, command: str) -> tuple[str, str] | None:
+        """The name of the tool and its arguments as JSON text; None for a command that is no call."""
         ...

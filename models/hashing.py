@@ -7,12 +7,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from reflex_bench.models.base import Message, Request
+from reflex_bench.models.base import Message, Request, characters_of
 
 
 def request_hash(request: Request) -> str:
     """SHA-256 (64 hex digits) over everything that decides a reply: messages, temperature, max_tokens, stop
-    and seed; tools, further fields and reasoning that is sent back where there are any.
+    and seed; tools, further fields, the running text, tool calls and reasoning that is sent back where there are any.
 
     The JSON it is taken over is canonical (sorted keys, no spaces, ASCII), so that machines and Python
     versions agree.
@@ -61,13 +61,15 @@ class Growing:
 
     def _rest(self, request: Request) -> str:
         """What follows the seed; in one conversation it is always the same."""
-        settings = (request.stop, request.temperature, request.tools, request.more)
+        settings = (request.stop, request.temperature, request.tools, request.more, request.in_one)
         if settings != self._settings:
             rest: dict[str, Any] = {"stop": list(request.stop), "temperature": float(request.temperature)}
             if request.tools:
                 rest["tools"] = list(request.tools)
+            # These sort behind the others, as this part of the text must.
+            if request.in_one:
+                rest["united"] = True
             if request.more:
-                # Sorts behind the others, as this part of the text must.
                 rest["with"] = dict(request.more)
             self._settings, self._tail = settings, _json(rest)[1:]
         return self._tail
@@ -83,11 +85,18 @@ def _alike(now: Sequence[Message], before: Sequence[Message]) -> int:
 
 def _turn(turn: Message) -> str:
     thought = f",{_json(turn.reasoning)},{_json(turn.form)}" if turn.reasoning else ""
-    return f"[{_json(turn.role)},{_json(turn.content)}{thought}]"
+    more: dict[str, Any] = {"text": turn.text} if turn.text else {}
+    if turn.call_id:
+        more |= {
+            "call": [turn.call.name, turn.call.arguments] if turn.call else None,
+            "call_id": turn.call_id,
+        }
+    written = f",{_json(more)}" if more else ""
+    return f"[{_json(turn.role)},{_json(turn.content)}{thought}{written}]"
 
 
 def _characters(messages: Sequence[Message]) -> int:
-    return sum(len(message.content) + len(message.reasoning) for message in messages)
+    return sum(map(characters_of, messages))
 
 
 _json = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
