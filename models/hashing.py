@@ -66,10 +66,10 @@ class Growing:
             rest: dict[str, Any] = {"stop": list(request.stop), "temperature": float(request.temperature)}
             if request.tools:
                 rest["tools"] = list(request.tools)
-            # These sort behind the others, as this part of the text must.
             if request.in_one:
-                rest["united"] = True
+                rest["text"] = True
             if request.more:
+                # Sorts behind the others, as this part of the text must.
                 rest["with"] = dict(request.more)
             self._settings, self._tail = settings, _json(rest)[1:]
         return self._tail

@@ -182,6 +182,22 @@ def test_what_was_done_with_tools_is_sent_as_calls_and_their_results(
     ]
 
 
+def test_what_a_template_demands_of_messages_leaves_calls_and_their_results_apart(
+    loopback: Loopback, connect: Connect
+) -> None:
+    talk = [Message("system", "Play."), Message("user", "Where is Velm?")]
+    for number in ("call00001", "call00002"):
+        talk.append(Message("assistant", "", call=ToolCall("Search", "{}"), call_id=number))
+        talk.append(Message("tool", "", call_id=number))
+    refusals = ["roles must alternate user/assistant/user/assistant", "message content must not be empty"]
+    loopback.play(*(as_json({"error": {"message": text}}, 400) for text in refusals))
+    connect().complete(Request(tuple(talk)))
+    turns = loopback.posts[-1].body["messages"]
+    assert [turn["role"] for turn in turns] == ["user", "assistant", "tool", "assistant", "tool"]
+    assert [turn["content"] for turn in turns[1:]] == ["(nothing)"] * 4
+    assert [turn.get("tool_call_id") for turn in turns] == [None, None, "call00001", None, "call00002"]
+
+
 @pytest.mark.parametrize("api", ["chat", "completions"])
 def test_half_a_surrogate_pair_in_a_prompt_is_posted_as_a_question_mark(
     connect: Connect, loopback: Loopback, api: str
