@@ -7,7 +7,8 @@ from dataclasses import replace
 from reflex_bench.agents.base import Ask, Limits, Trajectory, Watch
 from reflex_bench.agents.messages import said
 from reflex_bench.agents.react import react
-from reflex_bench.envs.base import Environment, Example, Prompts, Task, TextForm
+from reflex_bench.envs.base import Environment, Example, Prompts, Task
+from reflex_bench.envs.text_form import TextForm
 
 
 def act(

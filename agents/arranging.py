@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reflex_bench.agents.base import Layout, Limits
-from reflex_bench.envs.base import Example, Prompts, TextForm
+from reflex_bench.envs.base import Example, Prompts
+from reflex_bench.envs.text_form import TextForm
 
 
 def arranged(prompts: Prompts, limits: Limits) -> Prompts:

@@ -59,7 +59,7 @@ class Layout:
     """How an episode is put before a model.
 
     Attributes:
-        text: as one running text (`reflex_bench.envs.base.TextForm`), not as the turns of a chat.
+        text: as one running text (`reflex_bench.envs.text_form.TextForm`), not as the turns of a chat.
         published: in the structure of the published loop (`Prompts.published`), not in ours.
         examples: which worked examples of a type are shown, by their places from 0; None for all.
         example_turns: in a chat, the examples are turns; else they are one message.

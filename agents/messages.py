@@ -5,7 +5,7 @@ before the agent speaks) the memory and the task, then the turns of this trial, 
 memory stands right before the task, as in Reflexion (Shinn et al., 2023, appendix B).
 
 Each turn is written in the one form that the run asks for: as a message of a chat, as a native tool call and its
-result, or as lines of one running text (`reflex_bench.envs.base.TextForm`), which then stand in `Message.text`.
+result, or as lines of one running text (`reflex_bench.envs.text_form.TextForm`), which then stand in `Message.text`.
 """
 
 from __future__ import annotations
@@ -55,17 +55,20 @@ class Writer:
     layout: Layout = AS_A_CHAT
     tools: CallsTools | None = None
 
-    def said(self, number: int, words: str, action: Action) -> Message:
+    def said(self, number: int, words: str, action: Action, example: int = 0) -> Message:
         """A turn of the agent.
 
         Args:
             number: of the turn, from 1.
             words: the turn in the form of a chat.
             action: what was read out of it.
+            example: the worked example that the turn stands in, from 1; 0 for the trial.
         """
         call = self.tools.as_call(action.command) if self.tools and action.command is not None else None
         if call:
-            return Message("assistant", action.thought, call=ToolCall(*call), call_id=_call_id(number))
+            return Message(
+                "assistant", action.thought, call=ToolCall(*call), call_id=_call_id(example, number)
+            )
         return Message("assistant", words, text=self._text(as_lines(words, self.prompts, number)))
 
     def seen(self, number: int, words: str, before: Message) -> Message:
@@ -121,9 +124,8 @@ class Writer:
                 yield Message("user", f"{header}\n{seen}", text=self._text(text + seen))
             else:
                 yield self.seen(number - 1, seen, before)
-            before = self.said(
-                number, words, self.tools.read_action(words, "repair") if self.tools else Action()
-            )
+            action = self.tools.read_action(words, "repair") if self.tools else Action()
+            before = self.said(number, words, action, place + 1)
             yield before
         if before is not None and (example.closing or before.call):
             yield self.seen(len(example.turns), example.closing, before)
@@ -164,9 +166,9 @@ def _is_prose(thought: str) -> bool:
     return bool(words) and len(set(words)) * 4 >= len(words)
 
 
-def _call_id(number: int) -> str:
-    """Nine characters, as some chat templates demand."""
-    return f"call{number:05d}"
+def _call_id(example: int, number: int) -> str:
+    """Nine characters, as some chat templates demand, and used once: some servers refuse the same one twice."""
+    return f"c{example:03d}{number:05d}"
 
 
 def as_lines(words: str, prompts: Prompts, number: int) -> str:

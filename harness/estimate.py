@@ -6,14 +6,13 @@ how runs usually go; the constants below were read off runs of both environments
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
 from reflex_bench.agents.conversation import Conversation
 from reflex_bench.harness.plan import Arm, Plan
-from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Usage, estimated_tokens
+from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Usage, characters_of_tools, estimated_tokens
 
 SAMPLED_TASKS = 5
 SUCCESS_OF_A_TRIAL = 0.4
@@ -100,7 +99,7 @@ def _tool_tokens(plan: Plan) -> float:
     """Tokens of the tools' definitions, which are a part of every prompt."""
     if plan.limits.actions != "tools":
         return 0.0
-    return len(json.dumps(plan.environment.tools())) / CHARACTERS_PER_TOKEN
+    return characters_of_tools(plan.environment.tools()) / CHARACTERS_PER_TOKEN
 
 
 def _example_tokens(plan: Plan) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -97,6 +98,11 @@ def characters_of(message: Message) -> int:
     """How long a turn is as it is sent."""
     called = len(message.call.name) + len(message.call.arguments) if message.call else 0
     return len(message.text or message.content) + len(message.reasoning) + called
+
+
+def characters_of_tools(tools: Sequence[Mapping[str, Any]]) -> int:
+    """How long the definitions of native tools are as they are sent: they are a part of every prompt."""
+    return len(json.dumps(list(tools), ensure_ascii=False)) if tools else 0
 
 
 def tokens_of(usage: Usage) -> int | None:

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from reflex_bench.models.base import Message, Request, characters_of
+from reflex_bench.models.base import Message, Request, characters_of, characters_of_tools
 
 
 def request_hash(request: Request) -> str:
@@ -39,13 +39,15 @@ class Growing:
     def hash(self, request: Request) -> str:
         """`request_hash` of the next request."""
         known, now = self._messages, request.messages
+        defined = characters_of_tools(request.tools)
         if known and now[: len(known)] == known:
             self.repeated = self.characters
         else:
-            self.repeated = _characters(now[: _alike(now, known)])
-            known, self.characters = (), 0
+            alike = _alike(now, known)
+            self.repeated = _characters(now[:alike]) + (defined if alike else 0)
+            known = ()
         if not known or request.max_tokens != self._begun_with:
-            known, self.characters = (), 0
+            known, self.characters = (), defined
             # The keys are sorted: what stands before the messages is known at once, what stands behind them comes last.
             self._begun_with = request.max_tokens
             self._state = hashlib.sha256(f'{{"max_tokens":{_json(request.max_tokens)},"messages":['.encode())

@@ -77,6 +77,6 @@ def as_text(messages: Sequence[Message]) -> str:
     """A conversation as one text to be continued: its turns one after the other, each as it says that it reads.
 
     How a turn reads, and how the next one is begun, belongs to the environment
-    (`reflex_bench.envs.base.TextForm`); what says nothing of it (a request for a reflection) stands as it is.
+    (`reflex_bench.envs.text_form.TextForm`); what says nothing of it (a request for a reflection) stands as it is.
     """
     return "\n".join(turn.text or turn.content for turn in messages)

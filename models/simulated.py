@@ -27,7 +27,16 @@ from reflex_bench.models import simulated_questions as questions
 from reflex_bench.models import simulated_questions_notes as question_notes
 from reflex_bench.models import simulated_questions_review as question_review
 from reflex_bench.models import simulated_questions_view as question_view
-from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Message, Model, Reply, Request, Usage
+from reflex_bench.models.base import (
+    CHARACTERS_PER_TOKEN,
+    Message,
+    Model,
+    Reply,
+    Request,
+    Usage,
+    characters_of,
+    characters_of_tools,
+)
 from reflex_bench.models.registry import ModelOptions
 
 VERSION = "1"
@@ -73,9 +82,8 @@ class SimulatedModel:
         text = answer(request)
         cut = min((text.find(stop) for stop in request.stop if stop in text), default=len(text))
         text, longest = text[:cut], request.max_tokens * CHARACTERS_PER_TOKEN
-        usage = Usage(
-            sum(map(estimate, (message.content for message in request.messages))), estimate(text[:longest])
-        )
+        lengths = [*map(characters_of, request.messages), characters_of_tools(request.tools)]
+        usage = Usage(sum(map(estimate, lengths)), estimate(len(text[:longest])))
         return Reply(text[:longest], usage, "length" if len(text) > longest else "stop", model=self.name)
 
     def cost(self, usage: Usage) -> float | None:
@@ -94,9 +102,9 @@ class SimulatedModel:
         """Nothing to free."""
 
 
-def estimate(text: str) -> int:
-    """About how many tokens a text has."""
-    return -(-len(text) // CHARACTERS_PER_TOKEN)
+def estimate(characters: int) -> int:
+    """About how many tokens a text of this length has."""
+    return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def answer(request: Request) -> str:

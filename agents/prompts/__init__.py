@@ -12,7 +12,8 @@ from typing import Any
 
 import yaml
 
-from reflex_bench.envs.base import Example, Prompts, TextForm
+from reflex_bench.envs.base import Example, Prompts
+from reflex_bench.envs.text_form import TextForm
 
 AGENT_MARK = "> "
 

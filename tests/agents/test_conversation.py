@@ -154,6 +154,9 @@ def test_with_tools_examples_and_history_are_calls_and_results(quiz: Any) -> Non
     )
     for turn, answer in pairwise(first):
         assert (answer.role == "tool" and answer.call_id == turn.call_id) == (turn.call is not None)
+    calls = [turn.call_id for turn in second if turn.call]
+    assert len(set(calls)) == len(calls), "servers may refuse an id that was used before"
+    assert {len(each) for each in calls} == {9}
     said, seen = second[-2:]
     assert said.call is not None
     assert json.loads(said.call.arguments) == {"entity": "Nowhere at all"}

@@ -97,4 +97,15 @@ def test_a_conversation_that_was_changed_or_gets_another_limit_is_hashed_anew() 
     assert growing.repeated == len("play") + len("Tür"), "what both begin with"
     longer = replace(ASKED, messages=(*changed.messages, TURNS[3]), max_tokens=7, tools=({"name": "x"},))
     assert growing.hash(longer) == request_hash(longer)
-    assert growing.repeated == growing.characters - len("You go.")
+    assert growing.repeated == growing.characters - len("You go.") - len('[{"name": "x"}]')
+
+
+def test_definitions_of_tools_count_as_a_part_of_every_prompt() -> None:
+    growing, tools = Growing(), ({"name": "Tür"},)
+    for length in (2, 4):
+        growing.hash(replace(ASKED, messages=tuple(TURNS[:length]), tools=tools))
+    assert growing.characters == len('[{"name": "Tür"}]') + len("play" + "Tür" + "go" + "You go.")
+    assert growing.repeated == len('[{"name": "Tür"}]') + len("play" + "Tür")
+    other = (*TURNS[:1], Message("user", "Another"))
+    growing.hash(replace(ASKED, messages=other, tools=tools))
+    assert growing.repeated == len('[{"name": "Tür"}]') + len("play")
