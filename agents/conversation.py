@@ -23,7 +23,7 @@ from reflex_bench.models.base import Message, Reply
 
 ASKED_FOR_ACTION = "asked_for_action"
 """The repair of a turn that came without its action, which was asked for by itself (ReAct's hotpotqa.ipynb)."""
-ASKED_AGAIN = "asked_again"
+ASKED_ONCE_MORE = "asked_once_more"
 """The repair of a reply in which nothing could be read, so that the turn was asked for once more."""
 
 NO_TOOL_CALL = "no_tool_call"
@@ -130,7 +130,7 @@ class Conversation:
         thought = action.thought.partition("\n")[0] if prompts.needs_action and not self.writer.tools else ""
         if not thought:
             again = self._said(ask, step, self.writer.begun(self.number))
-            repairs = (*action.repairs, ASKED_AGAIN, *again.action.repairs)
+            repairs = (*action.repairs, ASKED_ONCE_MORE, *again.action.repairs)
             return replace(again, action=replace(again.action, repairs=repairs))
         begun, asked = self.writer.begun(self.number, thought), []
         if begun is None:

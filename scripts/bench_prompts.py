@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reflex_bench.agents.conversation import ASKED_FOR_ACTION, ASKED_ONCE_MORE
 from reflex_bench.harness.config import resolve
 from reflex_bench.harness.errors import ReflexError, unknown
 from reflex_bench.harness.frame import read_run
@@ -61,7 +62,7 @@ def measured(row: Mapping[str, Any]) -> dict[str, float]:
     """The measures of one recorded trial; tokens are NaN where the server did not say."""
     steps = row["trajectory"]
     turns = max(1, len(steps))
-    again = sum(repair in ("asked_again", "asked_for_action") for step in steps for repair in step["repairs"])
+    again = sum(repair in (ASKED_ONCE_MORE, ASKED_FOR_ACTION) for step in steps for repair in step["repairs"])
     tokens = [row.get(name) for name in ("prompt_tokens", "completion_tokens")]
     return {
         "unparsed": sum(step["error"] is not None for step in steps) / turns,

@@ -99,7 +99,7 @@ def test_an_empty_reply_is_data_and_is_never_sent_back_empty(household):
 
 def test_a_reply_in_which_nothing_can_be_read_is_asked_for_once_more_and_the_call_counted(household):
     played, script = play(household, "???", "look", max_steps=2)
-    assert (played.steps[0].error, played.steps[0].repairs.count("asked_again")) == ("no_action", 1)
+    assert (played.steps[0].error, played.steps[0].repairs.count("asked_once_more")) == ("no_action", 1)
     assert script.heard[1] == script.heard[0]
     assert len(script.heard) == 3
 
