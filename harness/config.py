@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -11,7 +11,8 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.explaining import explain
-from reflex_bench.harness.layers import layered, settled
+from reflex_bench.harness.layers import for_environment, layered, settled
+from reflex_bench.harness.layouts import Examples, LayoutConfig
 from reflex_bench.harness.roles import (
     Body,
     EvaluationOverride,
@@ -123,6 +124,10 @@ class LimitsConfig(Section):
     max_calls: Positive | None = None
     """Model calls of one trial, whatever the steps; None takes twice the steps."""
     cycles: Annotated[int, Field(ge=0)] = 3
+    same_action: bool = False
+    """Whether the same action or thought twice in a row ends a trial, whatever was answered."""
+    ask_again: bool = True
+    """Whether a turn in which no action can be found is asked for once more."""
     parse: Literal["strict", "repair", "admissible"] = "repair"
     """How freely replies are read; `admissible` also mends near misses, where the environment lists its commands."""
     actions: Literal["text", "tools"] = "text"
@@ -184,6 +189,9 @@ class Config(Section):
     """What an arm does not name, it takes from the run."""
     providers: dict[str, Provider] = Field(default_factory=dict)
     """Endpoints by name, beside those of `configs/providers.yaml` (`reflex models` lists them) or in their place."""
+    examples: Examples = None
+    """How many worked examples the prompts show, or which (`[1, 3]`); None: all that there are of the task's type."""
+    layout: LayoutConfig = LayoutConfig()
     limits: LimitsConfig = LimitsConfig()
     share_first_trial: bool = True
     """Run a trial that is the same experiment in several arms once, for all of them."""
@@ -210,17 +218,18 @@ def resolve_sources(
         UsageError: a file is missing or no YAML, a key does not exist, or a value is not allowed.
     """
     known = Config.model_fields.keys()
-    read = [read_source(source, known) for source in sources]
+    read = [read_source(source, {*known, "environments"}) for source in sources]
     if project is not None:
         try:
             _merged([project], {})
         except UsageError as error:
             raise UsageError(f"{project.origin}: {error}") from None
-        read.insert(0, _for_environment(project, flags))
+        read.insert(0, _of_run(project, flags))
     return _merged(read, flags), read
 
 
-def _for_environment(project: Source, flags: Mapping[str, Any]) -> Source:
+def _of_run(project: Source, flags: Mapping[str, Any]) -> Source:
+    """What a folder gives by default, without options of an environment that the run does not have."""
     options = project.settings.get("environment")
     own = options.get("name") if isinstance(options, Mapping) else None
     asked = flags.get("environment", {}).get("name")
@@ -230,8 +239,8 @@ def _for_environment(project: Source, flags: Mapping[str, Any]) -> Source:
     return replace(project, settings=others)
 
 
-def _merged(sources: Iterable[Source], flags: Mapping[str, Any]) -> Config:
-    merged = layered(sources, flags)
+def _merged(sources: Sequence[Source], flags: Mapping[str, Any]) -> Config:
+    merged = layered(for_environment(sources, flags), flags)
     arms = merged.pop("arms")
     # A mistake in what all arms take from the run is told once, and not for every arm.
     checked(merged)

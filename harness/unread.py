@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from reflex_bench.agents.conversation import NO_TOOL_CALL
 from reflex_bench.harness.frame import Run
 
 MANY = 0.3
@@ -33,6 +34,18 @@ def unread(run: Run, arms: Iterable[str] | None = None) -> Iterator[str]:
         found.setdefault(f"{said}. Likely cause: {_cause(run, arm, bool(unparsed))}.", []).append(arm)
     for said, alike in found.items():
         yield f"{', '.join(alike)}: the numbers say little about the agent: {said}"
+
+
+def uncalled(run: Run) -> Iterator[str]:
+    """One sentence on every arm that was to call tools and never did: it measured something else."""
+    for arm in run.arms:
+        rows, name = run.rows(arm), f"repair.{NO_TOOL_CALL}"
+        written = rows[name].sum() if name in rows else 0
+        if written and written >= rows["steps"].sum():
+            yield (
+                f"{arm}: no reply was a tool call, although actions=tools; actions were read out of the text. Does the "
+                "server hand tools to the model (llama.cpp: --jinja; vLLM: --enable-auto-tool-choice)?"
+            )
 
 
 def _cause(run: Run, arm: str, is_form: bool) -> str:

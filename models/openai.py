@@ -131,7 +131,7 @@ class OpenAIModel:
 
     def _empty(self, reply: Reply, request: Request) -> ModelError:
         """The fault that an answer without an answer is; stops that end replies inside reasoning are not sent again."""
-        if reply.reasoning and wire.stops(self._options.api, request):
+        if reply.reasoning and request.stop:
             self._endpoint.apply_stops_here()
         what = "reasoning and no answer" if reply.reasoning else "an empty answer"
         return ModelError(f"{self._endpoint.url} keeps sending {what}", kind="empty")

@@ -113,7 +113,7 @@ class Endpoint:
             self._pace.end()
             take_back(Urgency.READ)
         try:
-            return self._clean(wire.read(content, api, wire.stops(api, request)))
+            return self._clean(wire.read(content, api, request.stop))
         except ErrorInside as error:
             complaint = error.complaint
             failure = self._refused(200, complaint, headers)

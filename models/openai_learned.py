@@ -162,7 +162,7 @@ def _messages(turns: list[dict[str, Any]], learned: Learned) -> Iterator[dict[st
     if learned.user_first and turns and turns[0]["role"] == "assistant":
         turns = [{"role": "user", "content": BEGIN}, *turns]
     if learned.filled:
-        turns = [{**turn, "content": turn["content"].rstrip() or NOTHING} for turn in turns]
+        turns = [{**turn, "content": (turn["content"] or "").rstrip() or NOTHING} for turn in turns]
     if not (learned.alternating or learned.system == "merged"):
         yield from turns
         return

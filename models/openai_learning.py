@@ -82,10 +82,8 @@ def _roles(known: Learned, complaint: Complaint, body: Mapping[str, Any]) -> Lea
 
 
 def _content(known: Learned, complaint: Complaint, body: Mapping[str, Any]) -> Learned:
-    blank = any(
-        turn["content"] != turn["content"].rstrip() or not turn["content"]
-        for turn in body.get("messages", ())
-    )
+    said = [turn["content"] or "" for turn in body.get("messages", ())]
+    blank = any(not text or text != text.rstrip() for text in said)
     return replace(known, filled=True) if blank and _says("empty", complaint.words) else known
 
 
