@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reflex_bench.agents.base import Ask, Limits, Trajectory, Watch
-from reflex_bench.agents.react import react, said
+from reflex_bench.agents.messages import said
+from reflex_bench.agents.react import react
 from reflex_bench.envs.base import Environment, Example, Prompts, Task
+from reflex_bench.envs.text_form import TextForm
 
 
 def act(
@@ -29,7 +31,24 @@ def without_thoughts(environment: Environment) -> Prompts:
         kind: tuple(_stripped(example, environment) for example in shown)
         for kind, shown in prompts.examples.items()
     }
-    return replace(prompts, instruction=prompts.act_instruction, examples=examples)
+    return replace(
+        prompts,
+        instruction=prompts.act_instruction,
+        examples=examples,
+        text=_acting_only(prompts.text),
+        published=_acting_only(prompts.published) if prompts.published else None,
+    )
+
+
+def _acting_only(form: TextForm) -> TextForm:
+    """The form of a running text in which a turn begins with its action."""
+    return replace(
+        form,
+        begin=form.begin_action or form.begin,
+        begin_action="",
+        two_calls=False,
+        instruction=form.act_instruction,
+    )
 
 
 def _stripped(example: Example, environment: Environment) -> Example:

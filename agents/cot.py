@@ -10,10 +10,10 @@ from contextlib import closing
 from dataclasses import replace
 
 from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory, Watch
+from reflex_bench.agents.conversation import Conversation
 from reflex_bench.agents.cutting import missing
-from reflex_bench.agents.messages import opening
-from reflex_bench.agents.react import not_understood, read
-from reflex_bench.envs.base import Environment, StepResult, Task
+from reflex_bench.agents.react import not_understood
+from reflex_bench.envs.base import Environment, Prompts, StepResult, Task
 from reflex_bench.harness.errors import ContextOverflow, UsageError
 
 
@@ -60,24 +60,37 @@ def _answer(
     gold: str,
 ) -> Trajectory:
     prompts = environment.prompts
-    alone = replace(prompts, instruction=prompts.cot_instruction, examples={"": prompts.cot_examples})
+    alone = _in_one_turn(prompts)
+    limits = replace(limits, layout=replace(limits.layout, examples=None))
     with closing(environment.start(task)) as episode:
         first = gold + episode.reset()
         steps: tuple[Step, ...] = ()
         outcome: Outcome
         remark = ""
+        conversation = Conversation.opened(environment, alone, limits, task.type, first, memory, episode)
         try:
-            reply = ask(opening(alone, task.type, first, memory), step=1, stop=prompts.stop)
+            turn = conversation.ask(ask, 1)
         except (CallLimit, ContextOverflow) as limit:
             outcome = "budget" if isinstance(limit, CallLimit) else "context_limit"
             remark = "" if isinstance(limit, CallLimit) else str(limit)
         else:
-            action = read(reply, environment, limits, episode)
-            result = StepResult(not_understood(prompts, reply.text), valid=False)
-            if action.command is not None:
-                result = episode.step(action.command)
-            steps = (Step.of(1, reply.text, action, result, reply.reasoning),)
+            result = StepResult(not_understood(prompts, turn.words), valid=False)
+            if turn.action.command is not None:
+                result = episode.step(turn.action.command)
+            steps = (Step.of(1, turn.words, turn.action, result, turn.reply.reasoning),)
             # Anything but an answer is none: there is no second turn.
             outcome = "success" if result.won else "failure" if result.done else "step_limit"
-            outcome = "cut_off" if missing(reply) == "answer" else outcome
+            outcome = "cut_off" if missing(turn.reply) == "answer" else outcome
         return Trajectory(task, trial, memory, first, steps, outcome, episode.result(), remark)
+
+
+def _in_one_turn(prompts: Prompts) -> Prompts:
+    """The texts for an agent that answers in one turn."""
+    return replace(
+        prompts,
+        instruction=prompts.cot_instruction,
+        tools_instruction="",
+        examples={"": prompts.cot_examples},
+        text=replace(prompts.text, instruction=""),
+        published=None,
+    )

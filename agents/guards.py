@@ -10,6 +10,19 @@ LONGEST_CYCLE = 4
 """Cycles of up to this many steps are recognised; longer ones run into the step cap anyway."""
 
 
+def says_the_same_again(steps: Sequence[Step]) -> bool:
+    """Whether the last turn said what the one before it said, a thought or an action, whatever the answers were.
+
+    The rule of the code of Reflexion's ALFWorld runs (noahshinn/reflexion, alfworld_runs/env_history.py).
+    """
+    if len(steps) < 2:
+        return False
+    before, last = steps[-2], steps[-1]
+    if last.error or before.error:
+        return last.reply.strip() == before.reply.strip()
+    return (last.thought, last.action) == (before.thought, before.action)
+
+
 def is_loop(steps: Sequence[Step], cycles: int) -> bool:
     """Whether the trial ends in the same cycle of (action, observation) pairs more than `cycles` times in a row.
 

@@ -81,11 +81,11 @@ def ask_json(
     answer, problem = _read(text, shape, continued)
     if answer.value is not None:
         return answer
-    again = [
-        *messages,
-        Message("assistant", echo(text)),
-        Message("user", ASKED_AGAIN.format(problem=problem)),
-    ]
+    objection = ASKED_AGAIN.format(problem=problem)
+    if continued:
+        # A text is gone on with where its last line says what comes next, as in the first question.
+        objection += "\n\n" + messages[-1].content.rpartition("\n")[2]
+    again = [*messages, Message("assistant", echo(text)), Message("user", objection)]
     try:
         second, _ = _read(ask(again, step=step, stop=stop).text, shape, continued)
     except (CallLimit, ContextOverflow):

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from reflex_bench.agents.base import ENDED, CallLimit, Step, Trajectory
-from reflex_bench.agents.messages import transcript
-from reflex_bench.agents.react import said
+from reflex_bench.agents.messages import said, transcript
 from reflex_bench.envs.base import Action, Prompts
 from reflex_bench.harness.errors import ContextOverflow, ReflexError
 

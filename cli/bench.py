@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
@@ -94,7 +95,7 @@ def bench(
 def configured(
     environment: str, sources: list[str], results: Path | None, given: Mapping[str, Any]
 ) -> Config:
-    """The configuration that a command line describes.
+    """The configuration that a command line describes, on top of the defaults of the working directory.
 
     Args:
         environment: its name.
@@ -106,12 +107,31 @@ def configured(
         UsageError: two options exclude one another, or a setting does not exist or is not allowed.
     """
     from reflex_bench.harness.config import resolve
+    from reflex_bench.harness.project_file import read_project
 
+    project = read_project(Path.cwd())
+    resolved = resolve(sources, nest(flags_of(environment, results, given)), project)
+    if project is not None:
+        print(f"reflex: defaults come from {project.origin}; `reflex config` shows them", file=sys.stderr)
+    return resolved
+
+
+def flags_of(environment: str | None, results: Path | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that a command line gives, by their dotted names; None for those that it does not.
+
+    Args:
+        environment: its name; None where none is given.
+        results: where runs lie.
+        given: the other options by the names of their parameters; None where they were not given.
+
+    Raises:
+        UsageError: two options exclude one another.
+    """
     if given["first"] and given["tasks"] is None:
         raise UsageError("--first goes with --tasks N: it takes the first N by id")
     if given["share_first_trial"] and given["no_share_first_trial"]:
         raise UsageError("--share-first-trial and --no-share-first-trial exclude one another")
-    flags = {setting: given[name] for name, setting in options.SETTINGS.items()}
+    flags: dict[str, Any] = {setting: given[name] for name, setting in options.SETTINGS.items()}
     model, memory_from, data = given["model"], given["memory_from"], given["data"]
     if model is not None and model.startswith("replay:"):
         flags["model.model"] = f"replay:{run_path(model.removeprefix('replay:'), results)}"
@@ -125,7 +145,7 @@ def configured(
     }
     if given["share_first_trial"] or given["no_share_first_trial"]:
         flags["share_first_trial"] = given["share_first_trial"]
-    return resolve(sources, nest(flags))
+    return flags
 
 
 def resume(

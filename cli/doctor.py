@@ -1,4 +1,4 @@
-"""`reflex doctor`: whether this machine is ready, before anything is spent."""
+"""`reflex doctor`: whether this machine is ready, and what an endpoint can do, before anything is spent."""
 
 from __future__ import annotations
 
@@ -7,38 +7,72 @@ from typing import Annotated
 
 import typer
 
-MARKS = {"ok": "green", "warn": "yellow", "fail": "red"}
+from reflex_bench.cli.options import option
+
+MARKS = {"ok": "green", "warn": "yellow", "fail": "red", "?": "dim"}
+
+EXAMPLES = r"""Examples:
+
+  reflex doctor
+  reflex doctor --model groq/llama-3.1-8b-instant
+  reflex doctor -m openai/qwen --base-url http://127.0.0.1:8080/v1
+"""
 
 
 def register(app: typer.Typer) -> None:
     """Adds the command of this module."""
-    app.command()(doctor)
+    app.command(epilog=EXAMPLES)(doctor)
 
 
 def doctor(
     model: Annotated[
-        str, typer.Option("--model", "-m", help="Also ask this model whether it can answer.")
-    ] = "simulated",
-    base_url: Annotated[
-        str | None, typer.Option(help="An OpenAI-compatible endpoint. \\[default: OPENAI_BASE_URL]")
+        str | None,
+        option(
+            None,
+            "Make three calls to this model, and tell what its endpoint can do.",
+            *("--model", "-m"),
+            default="none; no call is made",
+        ),
     ] = None,
+    base_url: Annotated[
+        str | None, option(None, "An OpenAI-compatible endpoint.", default="OPENAI_BASE_URL")
+    ] = None,
+    api: Annotated[str | None, option(None, "chat, responses or completions.", default="chat")] = None,
     data: Annotated[
         Path | None,
-        typer.Option(
-            help="Where official ALFWorld data lies. \\[default: $ALFWORLD_DATA or ~/.cache/alfworld]"
+        option(None, "Where official ALFWorld data lies.", default="$ALFWORLD_DATA or ~/.cache/alfworld"),
+    ] = None,
+    config: Annotated[
+        list[str] | None,
+        option(
+            None,
+            "A YAML file or key=value, e.g. with `endpoint` or `providers`.",
+            *("--config", "-c"),
+            metavar="<str>",
+            default="none",
         ),
     ] = None,
 ) -> int:
-    """Check versions, data, endpoint, key and disk."""
+    """Check versions, data, endpoint, key and disk; with --model, try what the endpoint can do."""
     from rich.console import Console
     from rich.text import Text
 
+    from reflex_bench.cli.bench import nest
+    from reflex_bench.cli.places import as_called
+    from reflex_bench.harness.config import resolve
     from reflex_bench.harness.doctor import examine
+    from reflex_bench.harness.project_file import read_project
 
-    console = Console()
-    findings = list(examine(model, base_url, data))
-    for finding in findings:
+    console = Console(soft_wrap=True)
+    flags = nest({"model.model": model, "endpoint.base_url": base_url, "endpoint.api": api})
+    failed = False
+    for finding in examine(
+        resolve(config or [], flags, read_project(Path.cwd())), data, probed=model is not None
+    ):
+        failed |= finding.mark == "fail"
         console.print(
-            Text(f"{finding.mark:>4}", style=MARKS[finding.mark]), f"{finding.what:<12}", Text(finding.said)
+            Text(f"{finding.mark:>4}", style=MARKS[finding.mark]),
+            f"{finding.what:<17}",
+            Text(as_called(finding.said)),
         )
-    return 1 if any(finding.mark == "fail" for finding in findings) else 0
+    return 1 if failed else 0

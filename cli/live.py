@@ -32,7 +32,7 @@ class Live(Tally):
         super().__init__(plan, store)
         self._quiet, self._timeout = quiet, plan.endpoint.timeout
         self._terminal = sys.stderr.isatty() and not quiet
-        size = f"{self.tasks} tasks · up to {plan.trials} trials"
+        size = f"{_counted(self.tasks, 'task')} · up to {_counted(plan.trials, 'trial')}"
         self._title = f"{plan.environment.name} · {plan.split.name} · {size}"
         if plan.simulated:
             self._title += " · simulated model"
@@ -92,7 +92,7 @@ class Live(Tally):
         done = f"{self.steps:,} steps, {calls}" + (f", {faults}" if faults else "")
         tokens = "tokens unknown" if self.tokens is None else f"{self.tokens:,} tokens"
         cost = "cost unknown" if self.cost is None else f"${self.cost:.2f}"
-        errors = f", {self.errors} trials in error" if self.errors else ""
+        errors = f", {_counted(self.errors, 'trial')} in error" if self.errors else ""
         return done, f"{tokens}, {cost}{errors}", f"{_span(self.seconds)} gone, {self._left()}"
 
     def _left(self) -> str:
@@ -124,6 +124,10 @@ FAULTS = {
     "malformed": "unreadable answers",
 }
 """How attempts fail, and what that is called."""
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")
 
 
 def _span(seconds: float) -> str:

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from reflex_bench.cli import bench, data, doctor, imports, models, plot, read, rescore, verify
+from reflex_bench.cli import bench, config, data, doctor, imports, models, plot, read, rescore, verify
+from reflex_bench.cli.places import as_called, called_as
 from reflex_bench.harness.env_file import read_env_file
 from reflex_bench.harness.errors import Interrupted, ReflexError, UsageError
 from reflex_bench.harness.plain import plain
@@ -25,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (bench, read, plot, verify, rescore, imports, models, doctor):
+for module in (bench, read, plot, verify, rescore, imports, models, doctor, config):
     module.register(app)
 app.add_typer(data.app, name="data")
 
@@ -63,7 +64,7 @@ def run() -> None:
         handler.setLevel(logging.WARNING)
     try:
         read_env_file(Path.cwd())
-        code = app(standalone_mode=False)
+        code = app(standalone_mode=False, prog_name=called_as())
         if code == INTERRUPTED:  # how Typer tells of a Ctrl-C that no command took for its own
             fail("interrupted", code)
     except UsageError as error:
@@ -92,5 +93,5 @@ def _told(error: typer.TyperException) -> str:
 
 def fail(message: str, code: int) -> None:
     """Says in one line what is wrong, and ends the process."""
-    print(f"reflex: {plain(' '.join(message.split()))}", file=sys.stderr)
+    print(f"reflex: {plain(as_called(' '.join(message.split())))}", file=sys.stderr)
     sys.exit(code)

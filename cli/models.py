@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,10 +32,12 @@ def models(
     from rich.text import Text
 
     from reflex_bench.harness.config import resolve
+    from reflex_bench.harness.project_file import read_project
     from reflex_bench.models.registry import ModelOptions
 
     console = Console(soft_wrap=True)
-    providers = sorted(ModelOptions(providers=resolve(config or [], {}).providers).all_providers().items())
+    resolved = resolve(config or [], {}, read_project(Path.cwd()))
+    providers = sorted(ModelOptions(providers=resolved.providers).all_providers().items())
     width = max(len(name) for name, _ in providers) + 2
     for name, provider in providers:
         state = "set" if provider.key_value else "not set" if provider.needs_key else "not needed"

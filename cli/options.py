@@ -65,7 +65,12 @@ Data = Annotated[str | None, option(TASKS, "Where official data lies.", default=
 TaskId = Annotated[
     list[str] | None, option(TASKS, "Only this task; may be repeated.", metavar="<str>", default="all")
 ]
-TaskType = Annotated[str | None, option(TASKS, "Only tasks of this type.", default="all")]
+TaskType = Annotated[
+    str | None,
+    option(
+        TASKS, "Only tasks of this type, e.g. ALFWorld: heat; HotPotQA: bridge or comparison.", default="all"
+    ),
+]
 Engine = Annotated[str | None, option(TASKS, "ALFWorld: native or official.", default="native")]
 Sample = Annotated[str | None, option(TASKS, "HotPotQA: reflexion-100 or react-500.", default="none")]
 Corpus = Annotated[
@@ -87,12 +92,13 @@ Model = Annotated[
     option(MODEL, "simulated, openai/<name>, or replay:<run>.", "--model", "-m", default="simulated"),
 ]
 BaseUrl = Annotated[str | None, option(MODEL, "An OpenAI-compatible endpoint.", default="OPENAI_BASE_URL")]
-Api = Annotated[str | None, option(MODEL, "chat, or completions for base models.", default="chat")]
+Api = Annotated[str | None, option(MODEL, "chat, responses, or completions for base models.", default="chat")]
 Temperature = Annotated[
     float | None, option(MODEL, "Of actor and reflector; a judge has its own.", default="0.7")
 ]
 Parse = Annotated[
-    str | None, option(MODEL, "How freely replies are read: strict or repair.", default="repair")
+    str | None,
+    option(MODEL, "How freely replies are read: strict, repair, or admissible (ALFWorld).", default="repair"),
 ]
 Actions = Annotated[
     str | None, option(MODEL, "text, or tools for native tool calls (HotPotQA).", default="text")

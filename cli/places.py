@@ -36,9 +36,19 @@ def called_as() -> str:
     return shlex.quote(sys.argv[0])
 
 
+def as_called(text: str) -> str:
+    """A message in which every command, written as "`reflex …`", is named as the person calls it."""
+    return text.replace("`reflex ", f"`{called_as()} ")
+
+
 def results_root(given: Path | None) -> Path:
     """The directory of runs: what was given, else `REFLEX_BENCH_RESULTS`, else `./results`."""
     return given or Path(os.environ.get("REFLEX_BENCH_RESULTS", "results"))
+
+
+def named(run: Path) -> str:
+    """How to name a run in a command that is typed next: by its name where runs lie, elsewhere by its path."""
+    return shlex.quote(run.name if run.parent.resolve() == results_root(None).resolve() else str(run))
 
 
 def runs(given: Path | None) -> list[Path]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reflex_bench.cli.places import Results, called_as, run_path, runs
+from reflex_bench.cli.places import Results, as_called, called_as, named, run_path, runs
+
+if TYPE_CHECKING:
+    from reflex_bench.harness.render import Table
 
 RunName = Annotated[
     str, typer.Argument(help="A run directory, its name in the results directory, or `latest`.")
@@ -45,11 +49,10 @@ def table(
 ) -> None:
     """Print a run as the pass@k table, or in the style of a paper's table."""
     from reflex_bench.harness.frame import read_run
-    from reflex_bench.harness.render import render
     from reflex_bench.harness.styles import styled_table
 
     made = styled_table(read_run(run_path(run, results)), "reflections" if reflections else style, reference)
-    print(render(made, format, color=sys.stdout.isatty()), end="")
+    print(_rendered(made, format), end="")
 
 
 def compare(
@@ -77,31 +80,37 @@ def compare(
     from reflex_bench.harness.compare import compare as compare_runs
     from reflex_bench.harness.compare_table import comparison_tables
     from reflex_bench.harness.frame import read_run
-    from reflex_bench.harness.render import render
 
     read = read_run(run_path(run, results))
     beside = read_run(run_path(other, results)) if other else None
     chosen = [name.strip() for name in arms.split(",")] if arms else None
     compared = compare_runs(read, beside, arms=chosen, force=force)
     for made in comparison_tables(compared):
-        print(render(made, format, color=sys.stdout.isatty()))
+        print(_rendered(made, format))
 
 
 def print_tables(run: Path, quiet: bool) -> None:
     """Writes the tables of a run into its directory and prints the main one, with where to read on."""
     from reflex_bench.harness.frame import read_run
-    from reflex_bench.harness.render import render
     from reflex_bench.harness.tables import pass_at_k_table, write_tables
 
     read = read_run(run)
     if read.trials.empty:
         return
     write_tables(run)
-    print(render(pass_at_k_table(read), color=sys.stdout.isatty()), end="")
+    print(_rendered(pass_at_k_table(read)), end="")
     if not quiet:
-        print(
-            f"\nwritten to {run}; read on with: {called_as()} compare {run.name}, {called_as()} show {run.name}"
-        )
+        name = named(run)
+        print(f"\nwritten to {run}; read on with: {called_as()} compare {name}, {called_as()} show {name}")
+
+
+def _rendered(table: Table, format: str = "terminal") -> str:
+    """A table as text; on a terminal its notes name commands as they are called here, else by the bare name."""
+    from reflex_bench.harness.render import render
+
+    if format == "terminal":
+        table = replace(table, notes=tuple(map(as_called, table.notes)))
+    return render(table, format, color=sys.stdout.isatty())
 
 
 def list_runs(results: Results = None) -> None:

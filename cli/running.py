@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import sys
 from collections.abc import Iterator, Mapping
@@ -10,7 +11,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from reflex_bench.cli.places import called_as, new_run
+from reflex_bench.cli.places import as_called, called_as, new_run
 from reflex_bench.harness.errors import Interrupted, RunStopped
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def carry_out(
     from reflex_bench.harness.unanswered import never_acted
 
     for warning in warnings:
-        print(f"reflex: {warning}", file=sys.stderr)
+        print(f"reflex: {as_called(warning)}", file=sys.stderr)
     try:
         with Live(plan, store, quiet) as live:
             runner = Runner(plan, store, live)
@@ -110,11 +111,11 @@ def carry_out(
         raise RunStopped(ended.reason)
     idle = list(never_acted(read_run(store.path)))
     for line in idle:
-        print(f"reflex: {line}", file=sys.stderr)
+        print(f"reflex: {as_called(line)}", file=sys.stderr)
     if ended.errors:
         what = "1 trial" if ended.errors == 1 else f"{ended.errors} trials"
         print(
-            f"reflex: {what} ended in an error; try again with: {called_as()} resume {store.path}",
+            f"reflex: {what} ended in an error; try again with: {called_as()} resume {shlex.quote(str(store.path))}",
             file=sys.stderr,
         )
     return 1 if ended.errors or idle else 0
@@ -129,7 +130,7 @@ def leave_now(run: Path) -> NoReturn:
 
 def go_on_with(run: Path) -> str:
     """How to resume a run, as the command was called."""
-    return f"go on with: {called_as()} resume {run}"
+    return f"go on with: {called_as()} resume {shlex.quote(str(run))}"
 
 
 @contextmanager

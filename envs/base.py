@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, runtime_checkable
 
+from reflex_bench.envs.text_form import TextForm
+
 ParsePolicy = Literal["strict", "repair", "admissible"]
 """How freely a reply is read: in its exact form alone; with named repairs; or also, where it is a near miss, as the one
 admissible command that is meant. The last needs an environment and episodes that are `ReadsAdmissible` and
@@ -140,6 +142,10 @@ class Prompts:
         act_instruction: instead of `instruction`, for an agent that does not think aloud; "" where there is none.
         verbs: with what the environment's actions begin; a reflection that asks for others is unsound.
         cot_instruction, cot_examples: for an agent that answers in one turn; "" where that makes no sense.
+        tools_instruction: instead of `instruction`, where actions are called as native tools; "" for the same.
+        text: how an episode reads as one running text.
+        published: the structure of the published loop's text, where there is one; its sentences are ours.
+        needs_action: a turn that only thinks is not finished: its action is asked for.
     """
 
     instruction: str
@@ -155,6 +161,10 @@ class Prompts:
     act_instruction: str = ""
     cot_instruction: str = ""
     cot_examples: tuple[Example, ...] = ()
+    tools_instruction: str = ""
+    text: TextForm = field(default_factory=TextForm)
+    published: TextForm | None = None
+    needs_action: bool = False
 
 
 class Episode(Protocol):
@@ -266,4 +276,13 @@ class OffersAdmissible(Protocol):
 
     def admissible(self) -> Sequence[str]:
         """Every command that would be accepted now."""
+        ...
+
+
+@runtime_checkable
+class CallsTools(Environment, Protocol):
+    """An environment that can write its commands as calls of its own tools: for examples and for what was done."""
+
+    def as_call(self, command: str) -> tuple[str, str] | None:
+        """The name of the tool and its arguments as JSON text; None for a command that is no call."""
         ...

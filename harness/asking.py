@@ -29,6 +29,7 @@ class Asking:
         limit: most calls.
         tools: native tools that the model may call.
         read: makes an action of a text; None in roles that do not act.
+        in_one: conversations are sent as one running text.
         spent: what the calls so far took.
         conversation: how far the calls so far have it.
         stopping: once set, no further call is made.
@@ -43,6 +44,7 @@ class Asking:
     stopping: threading.Event
     tools: tuple[Mapping[str, Any], ...] = ()
     read: Callable[[str], Action] | None = None
+    in_one: bool = False
     spent: Spent = field(default_factory=Spent)
     conversation: Growing = field(default_factory=Growing)
 
@@ -55,7 +57,14 @@ class Asking:
         seed = derive_seed(self.sample, call.role, call.number)
         asked, turns = self.role, sent_back(messages, self.role.send_reasoning)
         request = Request(
-            turns, asked.temperature, asked.max_tokens, tuple(stop), seed, self.tools, asked.further_fields()
+            messages=turns,
+            temperature=asked.temperature,
+            max_tokens=asked.max_tokens,
+            stop=tuple(stop),
+            seed=seed,
+            tools=self.tools,
+            more=asked.further_fields(),
+            in_one=self.in_one,
         )
         reply = self._reply(call, request)
         again = 0
@@ -100,7 +109,8 @@ def sent_back(messages: Sequence[Message], which: Literal["none", "last", "all"]
         return tuple(messages)
     dropped = set(thought[:-1] if which == "last" else thought)
     return tuple(
-        Message(turn.role, turn.content) if place in dropped else turn for place, turn in enumerate(messages)
+        replace(turn, reasoning="", form="") if place in dropped else turn
+        for place, turn in enumerate(messages)
     )
 
 

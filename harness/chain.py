@@ -196,7 +196,10 @@ class Chain:
         native = role == "actor" and self.plan.limits.actions == "tools"
         tools = self.arm.environment.tools() if native else ()
         read = self._read if role == "actor" else None
-        return Asking(complete, config, self.journal, call, self._sample, limit, self.stopping, tools, read)
+        in_one, stopping = self.plan.limits.layout.text, self.stopping
+        return Asking(
+            complete, config, self.journal, call, self._sample, limit, stopping, tools, read, in_one
+        )
 
     def _read(self, text: str) -> Action:
         return self.arm.environment.read_action(text, self.plan.limits.parse)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
 
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.explaining import explain
-from reflex_bench.harness.layers import layered, settled
+from reflex_bench.harness.layers import for_environment, layered, settled
+from reflex_bench.harness.layouts import Examples, LayoutConfig
 from reflex_bench.harness.roles import (
     Body,
     EvaluationOverride,
@@ -21,8 +23,9 @@ from reflex_bench.harness.roles import (
     Section,
     Texts,
 )
-from reflex_bench.harness.sources import read_source
+from reflex_bench.harness.sources import Source, read_source
 from reflex_bench.models.providers import Provider
+from reflex_bench.models.registry import Api
 
 _SPAN = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
@@ -95,7 +98,7 @@ class EndpointConfig(Section):
     """Where `openai/…` models are found. The key is only ever read from the environment."""
 
     base_url: str | None = None
-    api: Literal["chat", "completions"] = "chat"
+    api: Api = "chat"
     timeout: Span = 120.0
     """For one request."""
     max_retries: Annotated[int, Field(ge=0)] = 6
@@ -121,6 +124,10 @@ class LimitsConfig(Section):
     max_calls: Positive | None = None
     """Model calls of one trial, whatever the steps; None takes twice the steps."""
     cycles: Annotated[int, Field(ge=0)] = 3
+    same_action: bool = False
+    """Whether the same action or thought twice in a row ends a trial, whatever was answered."""
+    ask_again: bool = True
+    """Whether a turn in which no action can be found is asked for once more."""
     parse: Literal["strict", "repair", "admissible"] = "repair"
     """How freely replies are read; `admissible` also mends near misses, where the environment lists its commands."""
     actions: Literal["text", "tools"] = "text"
@@ -182,24 +189,58 @@ class Config(Section):
     """What an arm does not name, it takes from the run."""
     providers: dict[str, Provider] = Field(default_factory=dict)
     """Endpoints by name, beside those of `configs/providers.yaml` (`reflex models` lists them) or in their place."""
+    examples: Examples = None
+    """How many worked examples the prompts show, or which (`[1, 3]`); None: all that there are of the task's type."""
+    layout: LayoutConfig = LayoutConfig()
     limits: LimitsConfig = LimitsConfig()
     share_first_trial: bool = True
     """Run a trial that is the same experiment in several arms once, for all of them."""
 
 
-def resolve(sources: Iterable[str], flags: Mapping[str, Any]) -> Config:
-    """Merges configuration sources into one checked configuration.
+def resolve(sources: Iterable[str], flags: Mapping[str, Any], project: Source | None = None) -> Config:
+    """Merges configuration sources into one checked configuration; see `resolve_sources`."""
+    return resolve_sources(sources, flags, project)[0]
+
+
+def resolve_sources(
+    sources: Iterable[str], flags: Mapping[str, Any], project: Source | None = None
+) -> tuple[Config, list[Source]]:
+    """Merges configuration sources into one checked configuration, and returns with it what was merged, but the flags.
 
     Args:
         sources: each a YAML file (`x.yaml`, or the name of one that ships with the package) or a `key.sub=value` pair;
             later ones win (`reflex_bench.harness.layers` says how, where arms are concerned).
         flags: nested values from the command line; they win over all sources.
+        project: defaults of the working directory; all sources win over them. What they say of another environment
+            than the one in the flags does not count.
 
     Raises:
         UsageError: a file is missing or no YAML, a key does not exist, or a value is not allowed.
     """
     known = Config.model_fields.keys()
-    merged = layered([read_source(source, known) for source in sources], flags)
+    read = [read_source(source, {*known, "environments"}) for source in sources]
+    if project is not None:
+        try:
+            _merged([project], {})
+        except UsageError as error:
+            raise UsageError(f"{project.origin}: {error}") from None
+        read.insert(0, _of_run(project, flags))
+    return _merged(read, flags), read
+
+
+def _of_run(project: Source, flags: Mapping[str, Any]) -> Source:
+    """What a folder gives by default, without options of an environment that the run does not have."""
+    options = project.settings.get("environment")
+    own = options.get("name") if isinstance(options, Mapping) else None
+    asked = flags.get("environment", {}).get("name")
+    if own is None or asked in (None, own):
+        return project
+    others = {key: value for key, value in project.settings.items() if key != "environment"}
+    return replace(project, settings=others)
+
+
+def _merged(sources: Sequence[Source], flags: Mapping[str, Any]) -> Config:
+    merged = layered(for_environment(sources, flags), flags)
     arms = merged.pop("arms")
     # A mistake in what all arms take from the run is told once, and not for every arm.
     checked(merged)

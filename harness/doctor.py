@@ -6,14 +6,20 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from reflex_bench.envs.alfworld.package import missing_engine
-from reflex_bench.harness.errors import ReflexError
+from reflex_bench.harness.config import Config
+from reflex_bench.harness.endpoints import options_of
+from reflex_bench.harness.errors import ReflexError, RunStopped, UsageError
 from reflex_bench.harness.manifest import OF_THE_OFFICIAL_ENGINE, PACKAGES, package_version
+from reflex_bench.harness.roles import role_of
+from reflex_bench.models.base import Model
+from reflex_bench.models.registry import open_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,24 +27,30 @@ class Finding:
     """What one check found.
 
     Attributes:
-        mark: `ok`, `warn` (works, but not everything), `fail` (does not work).
+        mark: `ok`, `warn` (works, but not everything), `fail` (does not work), `?` (not told).
         what: the thing checked.
         said: one line.
     """
 
-    mark: Literal["ok", "warn", "fail"]
+    mark: Literal["ok", "warn", "fail", "?"]
     what: str
     said: str
 
 
-def examine(model: str, base_url: str | None, data: Path | None = None) -> Iterator[Finding]:
-    """Runs every check, cheap ones first.
+def examine(config: Config, data: Path | None = None, probed: bool = False) -> Iterator[Finding]:
+    """Yield what every check finds; the model comes first where it is probed.
 
     Args:
-        model: asked whether it can answer.
-        base_url: its endpoint; None as for `reflex bench`.
+        config: says which model is asked whether it can answer, and how it is reached.
         data: folder of the official ALFWorld data; None: the usual one.
+        probed: make calls to see what the endpoint can do.
+
+    Raises:
+        UsageError: the model is to be probed and cannot be asked.
+        ModelError: the endpoint fails.
     """
+    if probed:
+        yield from _probed(config)
     good = sys.version_info >= (3, 10)
     yield Finding("ok" if good else "fail", "python", f"{platform.python_version()} on {platform.platform()}")
     for name in PACKAGES:
@@ -47,8 +59,9 @@ def examine(model: str, base_url: str | None, data: Path | None = None) -> Itera
             yield Finding("ok" if found else "fail", name, found or f"not installed; `pip install {name}`")
     yield _engine()
     yield from _data(data)
-    yield _key()
-    yield from _model(model, base_url)
+    if not probed:
+        yield _key()
+        yield from _model(config)
     yield _disk()
 
 
@@ -83,21 +96,47 @@ def _key() -> Finding:
     )
 
 
-def _model(model: str, base_url: str | None) -> Iterator[Finding]:
-    from reflex_bench.models.registry import ModelOptions, open_model
-
+def _model(config: Config) -> Iterator[Finding]:
     try:
-        opened = open_model(model, ModelOptions(base_url=base_url))
-        warnings = opened.check()
-        connections = getattr(opened, "connections", None)
-        opened.close()
+        with closing(_opened(config)) as model:
+            yield from _checked(model)
     except ReflexError as error:
         yield Finding("fail", "model", str(error))
-        return
-    for warning in warnings:
+
+
+def _opened(config: Config) -> Model:
+    return open_model(config.model.model, options_of(config, [config.model]))
+
+
+def _checked(model: Model) -> Iterator[Finding]:
+    for warning in model.check():
         yield Finding("warn", "model", warning)
+    connections = getattr(model, "connections", None)
     at_once = f"; {connections} at a time, unless --max-connections says otherwise" if connections else ""
-    yield Finding("ok", "model", f"{model} can answer{at_once}")
+    yield Finding("ok", "model", f"{model.name} can answer{at_once}")
+
+
+def _probed(config: Config) -> Iterator[Finding]:
+    from reflex_bench.models.openai import OpenAIModel
+    from reflex_bench.models.openai_probe import probe
+
+    marks: Mapping[str, Literal["ok", "warn", "?"]] = {"yes": "ok", "no": "warn", "not told": "?"}
+    role = role_of(config.endpoint.extra_body, config.model, config.actor)
+    with closing(_opened(config)) as model:
+        # Said after the first call: a list of models, or none, does not show that a call succeeds.
+        waiting = list(_checked(model))
+        if not isinstance(model, OpenAIModel):
+            yield from waiting
+            return
+        try:
+            for ability in probe(model, role.further_fields()):
+                yield from waiting
+                waiting = []
+                said = f"{ability.can}: {ability.said}" if ability.said else ability.can
+                yield Finding(marks[ability.can], ability.what, said)
+        except RunStopped as stopped:
+            # No call can succeed: what was asked for is wrong, as where `check` finds that out.
+            raise UsageError(str(stopped)) from None
 
 
 def _disk() -> Finding:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from reflex_bench.agents.messages import opening
+from reflex_bench.agents.conversation import Conversation
 from reflex_bench.harness.plan import Arm, Plan
-from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Usage, estimated_tokens
+from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Usage, characters_of_tools, estimated_tokens
 
 SAMPLED_TASKS = 5
 SUCCESS_OF_A_TRIAL = 0.4
@@ -88,9 +88,18 @@ def _opening_tokens(plan: Plan) -> float:
     sampled = plan.split.tasks[:: max(1, len(plan.split.tasks) // SAMPLED_TASKS)][:SAMPLED_TASKS]
     for task in sampled:
         with closing(plan.environment.start(task)) as episode:
-            messages = opening(plan.environment.prompts, task.type, episode.reset(), ())
-        total += estimated_tokens(messages)
-    return total / len(sampled)
+            conversation = Conversation.opened(
+                plan.environment, plan.environment.prompts, plan.limits, task.type, episode.reset(), ()
+            )
+        total += estimated_tokens(conversation.messages)
+    return total / len(sampled) + _tool_tokens(plan)
+
+
+def _tool_tokens(plan: Plan) -> float:
+    """Tokens of the tools' definitions, which are a part of every prompt."""
+    if plan.limits.actions != "tools":
+        return 0.0
+    return characters_of_tools(plan.environment.tools()) / CHARACTERS_PER_TOKEN
 
 
 def _example_tokens(plan: Plan) -> tuple[float, float]:

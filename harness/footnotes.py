@@ -18,7 +18,7 @@ from reflex_bench.harness.row_settings import (
 from reflex_bench.harness.samples import estimates, is_sampled
 from reflex_bench.harness.statistics import error_bounds
 from reflex_bench.harness.unanswered import never_acted, why_idle
-from reflex_bench.harness.unread import unread
+from reflex_bench.harness.unread import uncalled, unread
 
 SIMULATED = (
     "SIMULATED: a deterministic stand-in played this, not a language model; the numbers say nothing about "
@@ -32,6 +32,7 @@ def notes(run: Run) -> tuple[str, ...]:
     """The notes of a run, most important first."""
     return (
         *never_acted(run),
+        *uncalled(run),
         *unread(run, [arm for arm in run.arms if not why_idle(run, arm)]),
         *reality(run),
         *_status(run),
@@ -106,7 +107,7 @@ def _changed(run: Run) -> Iterable[str]:
         if changed:
             told = ", ".join(change_in_words(name, became) for name, became in changed.items())
             own = " Its own default holds for what is left out." if "left out" in changed.values() else ""
-            yield f"The endpoint of {model} refused parameters: {told}.{own}"
+            yield f"The endpoint of {model} does not take all parameters: {told}.{own}"
 
 
 def _status(run: Run) -> Iterable[str]:

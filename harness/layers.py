@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reflex_bench.harness.errors import UsageError, unknown
@@ -25,6 +25,9 @@ ROLES = ("actor", "evaluation", "reflection")
 SHARED = ("agent", "reflector", "evaluator", "step_evaluator", "memory", *ROLES)
 """What can be set for the run, and for one arm."""
 
+DEFAULT_ENVIRONMENT = "alfworld"
+"""Where a run plays unless it says so; as in `reflex_bench.harness.config.Config`."""
+
 NEAR = 0.8
 """From this likeness on (`difflib`'s ratio) a new arm's name may be a slip of the pen."""
 
@@ -37,6 +40,31 @@ class Layer:
 
     run: Settings
     arms: list[Source]
+
+
+def for_environment(sources: Sequence[Source], flags: Mapping[str, Any]) -> list[Source]:
+    """Return the sources, each with what it says under `environments` of the run's environment in its place.
+
+    Args:
+        sources: later ones win.
+        flags: nested settings from the command line; they and the last source that names an environment decide which.
+
+    Raises:
+        UsageError: `environments` is no mapping from names to settings.
+    """
+    spoken = [each.settings.get("environment") for each in sources] + [flags.get("environment")]
+    named = [each.get("name") for each in spoken if isinstance(each, Mapping)]
+    name = next(filter(None, reversed(named)), DEFAULT_ENVIRONMENT)
+    return [replace(each, settings=_within(each.settings, str(name))) for each in sources]
+
+
+def _within(settings: Settings, name: str) -> Settings:
+    special = settings.get("environments", {})
+    if not isinstance(special, Mapping) or not all(isinstance(each, Mapping) for each in special.values()):
+        raise UsageError("environments: a mapping from environments to settings that count in them alone")
+    return merge(
+        {key: value for key, value in settings.items() if key != "environments"}, special.get(name, {})
+    )
 
 
 def layered(sources: Iterable[Source], flags: Mapping[str, Any]) -> Settings:
@@ -55,7 +83,7 @@ def layered(sources: Iterable[Source], flags: Mapping[str, Any]) -> Settings:
         if not (beside and source.pair):
             layers.append(Layer({}, []))
         beside = source.pair
-        said = _spelled_out(source.settings)
+        said = spelled_out(source.settings)
         if "arms" in said:
             layers[-1].arms.append(Source({"arms": said.pop("arms")}, source.pair, source.keys))
         layers[-1].run = merge(layers[-1].run, said)
@@ -107,7 +135,7 @@ def _is_mapping(value: Any) -> bool:
     return isinstance(value, Mapping)
 
 
-def _spelled_out(settings: Mapping[str, Any]) -> Settings:
+def spelled_out(settings: Mapping[str, Any]) -> Settings:
     """`memory: strategy` is short for `memory: {kind: strategy}`."""
     kind = settings.get("memory")
     return {**settings, "memory": {"kind": kind}} if isinstance(kind, str) else dict(settings)
@@ -161,7 +189,7 @@ def _with_arms(source: Source, defined: Settings, chosen: list[str] | None) -> t
 
 
 def _special(settings: Mapping[str, Any] | None) -> Settings:
-    return _spelled_out(settings or {})
+    return spelled_out(settings or {})
 
 
 def _names(said: Any) -> Mapping[str, Any]:

@@ -28,6 +28,7 @@ from reflex_bench.harness.budget import check_prices
 from reflex_bench.harness.config import ArmConfig, Config, MemoryConfig
 from reflex_bench.harness.endpoints import open_models, options_of
 from reflex_bench.harness.errors import UsageError, unknown
+from reflex_bench.harness.layouts import limits_of, settings_of
 from reflex_bench.harness.players import check_players
 from reflex_bench.harness.roles import RoleConfig, role_of, role_settings
 from reflex_bench.models.base import Model
@@ -81,16 +82,8 @@ class Arm:
 
 PARTS: Mapping[str, tuple[str, ...]] = {
     "run": (
-        "max_steps",
-        "max_calls",
-        "cycles",
-        "parse",
-        "actions",
-        "prompt_hash",
-        "api",
-        "environment",
-        "headers",
-        "query",
+        *("max_steps", "max_calls", "cycles", "same_action", "parse", "ask_again", "actions"),
+        *("examples", "layout", "prompt_hash", "api", "environment", "headers", "query"),
     ),
     "acting": ("agent", *RoleConfig.model_fields),
     "watching": ("step_evaluator", *(f"step_evaluator_{name}" for name in RoleConfig.model_fields)),
@@ -171,12 +164,7 @@ def make_plan(config: Config) -> Plan:
             )
         if not split.tasks:
             raise UsageError(f"split {split.name!r} has no task that fits the selection")
-        limits = Limits(
-            max_steps=config.limits.max_steps or environment.max_steps,
-            cycles=config.limits.cycles,
-            parse=config.limits.parse,
-            actions=config.limits.actions,
-        )
+        limits = limits_of(config, environment)
         max_calls = config.limits.max_calls or 2 * limits.max_steps
         arms = tuple(
             _arm(name, arm, config, environment, limits, max_calls) for name, arm in config.arms.items()
@@ -247,6 +235,9 @@ def _arm(
         "cycles": limits.cycles,
         "parse": limits.parse,
         "actions": limits.actions,
+        "same_action": limits.same_action,
+        "ask_again": limits.ask_again,
+        **settings_of(limits.layout, environment.prompts),
         "prompt_hash": prompt_hash(environment),
         "api": config.endpoint.api,
         **{name: told for name in ("headers", "query") if (told := getattr(config.endpoint, name))},

@@ -48,13 +48,18 @@ def _as_texts(value: Any) -> Any:
 
 
 RESERVED: Mapping[str, str] = {
-    **dict.fromkeys(("max_tokens", "max_completion_tokens"), "set model.max_tokens instead"),
+    **dict.fromkeys(
+        ("max_tokens", "max_completion_tokens", "max_output_tokens"), "set model.max_tokens instead"
+    ),
     "temperature": "set model.temperature instead",
     "model": "set model.model instead",
     "seed": "set seed, or model.seed=false, instead",
     "tools": "set limits.actions instead",
     "stop": "the environment's prompts decide it",
     **dict.fromkeys(("messages", "prompt", "n", "stream"), "the harness decides it"),
+    **dict.fromkeys(
+        ("input", "instructions", "previous_response_id", "background"), "the harness decides it"
+    ),
 }
 """Fields of a request that have keys of their own, or none."""
 

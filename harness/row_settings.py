@@ -20,6 +20,8 @@ SETTINGS = (
     ("success_rule", "Success rule"),
     ("max_steps", "Step cap"),
     ("parse", "Parse policy"),
+    ("examples", "Worked examples"),
+    ("layout", "Shown as"),
     ("prompt_hash", "Prompts"),
     ("max_tokens", "Room for a reply"),
     ("max_tokens_ceiling", "Room at most"),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
+from reflex_bench.agents.arranging import shown_to_agents
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.budget import Budget
 from reflex_bench.harness.chain import Chain, Shared
@@ -53,6 +54,7 @@ class Runner:
         self._errors = self._errors_in_a_row = self._in_flight = 0
         self._abandoned = False
         self._tasks = {task.id: task for task in plan.split.tasks}
+        self._shown = shown_to_agents(plan.environment.prompts, plan.limits)
         self._overlaps: dict[Overlap, None] = {}
         workers = max_workers(plan)
         self._permits = threading.Semaphore(workers)
@@ -236,7 +238,7 @@ class Runner:
             self._errors_in_a_row = 0
             if row["trial"] == 1:
                 opened = (self._tasks[row["task"]], row["opening"])
-                self._overlaps |= dict.fromkeys(overlaps(self._plan.environment.prompts, [opened]))
+                self._overlaps |= dict.fromkeys(overlaps(self._shown, [opened]))
             return
         with self._guard:
             self._errors += 1

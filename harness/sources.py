@@ -28,11 +28,13 @@ class Source:
         settings: nested.
         pair: whether it is a `key=value` pair; a file otherwise.
         keys: how many keys the pair's name has: 2 in `arms.short={...}`.
+        origin: what it is, for people: `-c`, the name of a file or of a profile.
     """
 
     settings: dict[str, Any]
     pair: bool = False
     keys: int = 0
+    origin: str = ""
 
 
 def read_source(source: str, known: Collection[str] = ()) -> Source:
@@ -50,15 +52,30 @@ def read_source(source: str, known: Collection[str] = ()) -> Source:
         return _pair(name, value, f"-c {' '.join(source.split())[:200]}")
     if not _exists(source) and source.split(".")[0] in known:
         raise UsageError(f"-c {source[:200]}: a value is missing; write -c {source[:200]}=VALUE")
-    path = Path(source) if _exists(source) else _shipped(source)
+    if _exists(source):
+        return Source(read_file(Path(source), source), origin=source)
+    path = _shipped(source)
+    return Source(read_file(path, str(path)), origin=f"profile {path.stem}")
+
+
+def read_file(path: Path, shown: str) -> dict[str, Any]:
+    """Return the settings in a YAML file.
+
+    Args:
+        path: the file.
+        shown: what it is called in messages.
+
+    Raises:
+        UsageError: it is no YAML, nested too deep, more than a configuration can be, or no mapping.
+    """
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path}: not readable as YAML: {' '.join(str(error).split())}") from None
-    loaded = _parsed(text, str(path), "not readable as YAML")
+        raise UsageError(f"{shown}: not readable as YAML: {' '.join(str(error).split())}") from None
+    loaded = _parsed(text, shown, "not readable as YAML")
     if not isinstance(loaded or {}, dict):
-        raise UsageError(f"{path}: a configuration is a mapping of keys, not a {type(loaded).__name__}")
-    return Source(loaded or {})
+        raise UsageError(f"{shown}: a configuration is a mapping of keys, not a {type(loaded).__name__}")
+    return loaded or {}
 
 
 def _pair(name: str, value: str, shown: str) -> Source:
@@ -67,7 +84,7 @@ def _pair(name: str, value: str, shown: str) -> Source:
         raise UsageError(f"{shown}: nested too deep")
     for key in reversed(keys):
         parsed = {key: parsed}
-    return Source(dict(parsed), pair=True, keys=len(keys))
+    return Source(dict(parsed), pair=True, keys=len(keys), origin="-c")
 
 
 def _exists(name: str) -> bool:
@@ -121,9 +138,11 @@ def _parsed(text: str, where: str, wrong: str) -> Any:
 
 
 def _shipped(name: str) -> Path:
-    """A configuration of the package by its bare name, e.g. `paper` or `profiles/paper`."""
+    """A profile of the package by its name, `paper` or `profiles/paper`; its other files are no configurations."""
     folder = Path(str(files("reflex_bench.configs")))
-    known = {str(path.relative_to(folder).with_suffix("")): path for path in sorted(folder.rglob("*.yaml"))}
+    known = {
+        str(path.relative_to(folder).with_suffix("")): path for path in sorted(folder.glob("profiles/*.yaml"))
+    }
     by_name = {**{path.stem: path for path in known.values()}, **known}
     wanted = name.removesuffix(".yaml")
     if wanted in by_name:

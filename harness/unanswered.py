@@ -23,10 +23,10 @@ def why_idle(run: Run, arm: str) -> str:
     """Return why an arm never acted; "" where it did, or has not played."""
     rows = run.rows(arm)
     played = rows[rows["outcome"] != "error"]
-    return _why(played, run.settings(arm)) if len(played) else ""
+    return _why(played, run.settings(arm), run.id) if len(played) else ""
 
 
-def _why(played: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+def _why(played: pd.DataFrame, settings: Mapping[str, Any], name: str) -> str:
     steps, unparsed = played["steps"].sum(), played["unparsed"].sum()
     if not steps and (played["outcome"] == "context_limit").all():
         return (
@@ -44,5 +44,5 @@ def _why(played: pd.DataFrame, settings: Mapping[str, Any]) -> str:
         )
     return (
         f"none of its {steps:.0f} replies could be read as an action. Is it a chat model behind a template that fits "
-        "(else --api completions), and is model.max_tokens enough? `reflex show` prints what it wrote."
+        f"(else --api completions), and is model.max_tokens enough? `reflex show {name}` prints what it wrote."
     )

@@ -2,28 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-Role = Literal["system", "user", "assistant"]
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One turn of a conversation.
-
-    Attributes:
-        role: whose turn.
-        content: what was said.
-        reasoning: what the model thought before, where it is to be sent back; "" where it is not.
-        form: the field in which it is sent back (`reflex_bench.models.openai_reasoning.Split.form`).
-    """
-
-    role: Role
-    content: str
-    reasoning: str = ""
-    form: str = ""
+Role = Literal["system", "user", "assistant", "tool"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +16,29 @@ class ToolCall:
 
     name: str
     arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn of a conversation. One that ends with an assistant turn is to be gone on with right there.
+
+    Attributes:
+        role: whose turn.
+        content: what was said.
+        reasoning: what the model thought before, where it is to be sent back; "" where it is not.
+        form: the field in which it is sent back (`reflex_bench.models.openai_reasoning.Split.form`).
+        text: how the turn reads where the conversation is one running text; "" where it reads as it is.
+        call: the native tool call that an assistant turn makes.
+        call_id: under which that call is sent; of a tool's turn, the call that it answers.
+    """
+
+    role: Role
+    content: str
+    reasoning: str = ""
+    form: str = ""
+    text: str = ""
+    call: ToolCall | None = None
+    call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +53,7 @@ class Request:
         seed: differs for every (arm, task, trial, step), so that k samples are k samples; a server may ignore it.
         tools: definitions of native tools in the form of the chat completions API.
         more: further fields of the request, as JSON values, e.g. `top_p`; texts may have `${NAME}` for secrets.
+        in_one: the conversation is one running text, also where messages could be sent.
     """
 
     messages: tuple[Message, ...]
@@ -55,6 +63,7 @@ class Request:
     seed: int | None = None
     tools: tuple[Mapping[str, Any], ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    in_one: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +91,18 @@ CHARACTERS_PER_TOKEN = 4
 
 def estimated_tokens(messages: Iterable[Message]) -> float:
     """About how many tokens a conversation has."""
-    return sum(len(message.content) for message in messages) / CHARACTERS_PER_TOKEN
+    return sum(map(characters_of, messages)) / CHARACTERS_PER_TOKEN
+
+
+def characters_of(message: Message) -> int:
+    """How long a turn is as it is sent."""
+    called = len(message.call.name) + len(message.call.arguments) if message.call else 0
+    return len(message.text or message.content) + len(message.reasoning) + called
+
+
+def characters_of_tools(tools: Sequence[Mapping[str, Any]]) -> int:
+    """How long the definitions of native tools are as they are sent: they are a part of every prompt."""
+    return len(json.dumps(list(tools), ensure_ascii=False)) if tools else 0
 
 
 def tokens_of(usage: Usage) -> int | None:

@@ -7,12 +7,12 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from reflex_bench.models.base import Message, Request
+from reflex_bench.models.base import Message, Request, characters_of, characters_of_tools
 
 
 def request_hash(request: Request) -> str:
     """SHA-256 (64 hex digits) over everything that decides a reply: messages, temperature, max_tokens, stop
-    and seed; tools, further fields and reasoning that is sent back where there are any.
+    and seed; tools, further fields, the running text, tool calls and reasoning that is sent back where there are any.
 
     The JSON it is taken over is canonical (sorted keys, no spaces, ASCII), so that machines and Python
     versions agree.
@@ -39,13 +39,15 @@ class Growing:
     def hash(self, request: Request) -> str:
         """`request_hash` of the next request."""
         known, now = self._messages, request.messages
+        defined = characters_of_tools(request.tools)
         if known and now[: len(known)] == known:
             self.repeated = self.characters
         else:
-            self.repeated = _characters(now[: _alike(now, known)])
-            known, self.characters = (), 0
+            alike = _alike(now, known)
+            self.repeated = _characters(now[:alike]) + (defined if alike else 0)
+            known = ()
         if not known or request.max_tokens != self._begun_with:
-            known, self.characters = (), 0
+            known, self.characters = (), defined
             # The keys are sorted: what stands before the messages is known at once, what stands behind them comes last.
             self._begun_with = request.max_tokens
             self._state = hashlib.sha256(f'{{"max_tokens":{_json(request.max_tokens)},"messages":['.encode())
@@ -61,11 +63,13 @@ class Growing:
 
     def _rest(self, request: Request) -> str:
         """What follows the seed; in one conversation it is always the same."""
-        settings = (request.stop, request.temperature, request.tools, request.more)
+        settings = (request.stop, request.temperature, request.tools, request.more, request.in_one)
         if settings != self._settings:
             rest: dict[str, Any] = {"stop": list(request.stop), "temperature": float(request.temperature)}
             if request.tools:
                 rest["tools"] = list(request.tools)
+            if request.in_one:
+                rest["text"] = True
             if request.more:
                 # Sorts behind the others, as this part of the text must.
                 rest["with"] = dict(request.more)
@@ -83,11 +87,18 @@ def _alike(now: Sequence[Message], before: Sequence[Message]) -> int:
 
 def _turn(turn: Message) -> str:
     thought = f",{_json(turn.reasoning)},{_json(turn.form)}" if turn.reasoning else ""
-    return f"[{_json(turn.role)},{_json(turn.content)}{thought}]"
+    more: dict[str, Any] = {"text": turn.text} if turn.text else {}
+    if turn.call_id:
+        more |= {
+            "call": [turn.call.name, turn.call.arguments] if turn.call else None,
+            "call_id": turn.call_id,
+        }
+    written = f",{_json(more)}" if more else ""
+    return f"[{_json(turn.role)},{_json(turn.content)}{thought}{written}]"
 
 
 def _characters(messages: Sequence[Message]) -> int:
-    return sum(len(message.content) + len(message.reasoning) for message in messages)
+    return sum(map(characters_of, messages))
 
 
 _json = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import ipaddress
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 if TYPE_CHECKING:
@@ -50,19 +51,47 @@ def slots_of(client: openai.OpenAI, url: str) -> int | None:
     Returns:
         None where the server does not say, as most other servers.
     """
+    slots = told_beside(client, url, "/props").get("total_slots")
+    return slots if type(slots) is int and slots > 0 else None
+
+
+def told_beside(
+    client: openai.OpenAI, url: str, path: str, body: Mapping[str, Any] | None = None
+) -> Mapping[str, Any]:
+    """Return what a server tells at a path beside its `/v1`; see `told_at`.
+
+    Args:
+        client: the endpoint's.
+        url: the endpoint.
+        path: beside its `/v1`.
+        body: what is posted; None: nothing, the path is only read.
+    """
+    parts = urlsplit(url)
+    folder = parts.path.rstrip("/").removesuffix("/v1")
+    return told_at(client, urlunsplit((parts.scheme, parts.netloc, f"{folder}{path}", parts.query, "")), body)
+
+
+def told_at(client: openai.OpenAI, address: str, body: Mapping[str, Any] | None = None) -> Mapping[str, Any]:
+    """Return the JSON object that a server answers within a few seconds; {} where it answers anything else.
+
+    Args:
+        client: the endpoint's.
+        address: as a whole, or a path below the endpoint.
+        body: what is posted; None: nothing, the address is only read.
+    """
     import httpx2
     import openai
 
-    parts = urlsplit(url)
-    folder = parts.path.rstrip("/").removesuffix("/v1")
-    props = urlunsplit((parts.scheme, parts.netloc, f"{folder}/props", parts.query, ""))
     impatient = client.with_options(max_retries=0, timeout=_TIMEOUT)
     try:
-        found = json.loads(impatient.get(props, cast_to=httpx2.Response).content)
+        if body is None:
+            answer = impatient.get(address, cast_to=httpx2.Response)
+        else:
+            answer = impatient.post(address, cast_to=httpx2.Response, body=dict(body))
+        found = json.loads(answer.content)
     except (openai.OpenAIError, ValueError, RecursionError):
-        return None
-    slots = found.get("total_slots") if isinstance(found, dict) else None
-    return slots if type(slots) is int and slots > 0 else None
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def connections(client: openai.OpenAI, url: str, asked: int | None) -> tuple[int, list[str]]:

@@ -18,6 +18,7 @@ from typing import Any
 from reflex_bench.harness.errors import ModelError, RunStopped, UsageError, unknown
 from reflex_bench.models import openai_wire as wire
 from reflex_bench.models.base import Reply, Request, Usage, tokens_of
+from reflex_bench.models.context_length import context_length
 from reflex_bench.models.local_server import connections, default_connections
 from reflex_bench.models.openai_client import is_address
 from reflex_bench.models.openai_endpoint import Endpoint
@@ -130,7 +131,7 @@ class OpenAIModel:
 
     def _empty(self, reply: Reply, request: Request) -> ModelError:
         """The fault that an answer without an answer is; stops that end replies inside reasoning are not sent again."""
-        if reply.reasoning and wire.stops(self._options.api, request):
+        if reply.reasoning and request.stop:
             self._endpoint.apply_stops_here()
         what = "reasoning and no answer" if reply.reasoning else "an empty answer"
         return ModelError(f"{self._endpoint.url} keeps sending {what}", kind="empty")
@@ -164,6 +165,12 @@ class OpenAIModel:
     def connections(self) -> int:
         """Calls at a time; `check` asks a server on this machine for its slots."""
         return self._pace.most
+
+    @property
+    def context_length(self) -> tuple[int | None, str]:
+        """How many tokens a conversation may have, and who says so; asks the endpoint."""
+        endpoint = self._endpoint
+        return context_length(endpoint.client, self._url, self._model, endpoint.is_local)
 
     def _count_slots(self) -> Sequence[str]:
         self._pace.most, told = connections(self._endpoint.client, self._url, self._options.max_connections)

@@ -65,7 +65,7 @@ class Endpoint:
         self.has_key = bool(key) or any(_is_credential(each) for each in (*options.headers, *options.query))
         self.secrets = secrets_of(key, url, options)
         self.client = open_client(url, key or NO_KEY, options, pace)
-        self.learned = Learned()
+        self.learned = wire.known_of(options.api)
         self._name, self._model, self._options, self._pace = name, model, options, pace
         self._moved: dict[str, str] = {}
         self._lock = threading.Lock()
@@ -102,7 +102,7 @@ class Endpoint:
 
         api = self._options.api
         try:
-            content, headers = self.follow(self.client.post, wire.PATHS[api], body=body)
+            content, headers = self.follow(self.client.post, wire.PATHS[api], body=wire.posted(api, body))
         except openai.APIStatusError as error:
             complaint = complaint_in(self.content(error.response))
             learnable = complaint if _is_learnable(error.status_code, complaint) else None
@@ -113,7 +113,7 @@ class Endpoint:
             self._pace.end()
             take_back(Urgency.READ)
         try:
-            return self._clean(wire.read(content, api, wire.stops(api, request)))
+            return self._clean(wire.read(content, api, request.stop))
         except ErrorInside as error:
             complaint = error.complaint
             failure = self._refused(200, complaint, headers)

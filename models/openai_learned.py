@@ -19,7 +19,7 @@ DROPPED = (
         "min_p",
         "repetition_penalty",
     ),
-    *("reasoning_effort", "stream_options", "tool_choice"),
+    *("reasoning_effort", "stream_options", "tool_choice", "include", "store"),
 )
 """Fields that can be left out. `max_tokens` is not among them: without it a reply has no end."""
 
@@ -162,7 +162,7 @@ def _messages(turns: list[dict[str, Any]], learned: Learned) -> Iterator[dict[st
     if learned.user_first and turns and turns[0]["role"] == "assistant":
         turns = [{"role": "user", "content": BEGIN}, *turns]
     if learned.filled:
-        turns = [{**turn, "content": turn["content"].rstrip() or NOTHING} for turn in turns]
+        turns = [{**turn, "content": (turn["content"] or "").rstrip() or NOTHING} for turn in turns]
     if not (learned.alternating or learned.system == "merged"):
         yield from turns
         return

@@ -17,6 +17,10 @@ _ALIASES: Mapping[str, str] = {
     "tools": r"tools|tool[ _](?:use|calls?|calling|choice)|function calling",
     "seed": r"(?:random_)?seed",
     "max_tokens": r"max_tokens",
+    # As the Responses API calls them.
+    "reasoning_effort": r"reasoning[._]effort|reasoning",
+    "response_format": r"response_format|text\.format",
+    "include": r"include|encrypted[_ ]content",
 }
 """How refusals call a field, where not by its name alone."""
 
@@ -78,10 +82,8 @@ def _roles(known: Learned, complaint: Complaint, body: Mapping[str, Any]) -> Lea
 
 
 def _content(known: Learned, complaint: Complaint, body: Mapping[str, Any]) -> Learned:
-    blank = any(
-        turn["content"] != turn["content"].rstrip() or not turn["content"]
-        for turn in body.get("messages", ())
-    )
+    said = [turn["content"] or "" for turn in body.get("messages", ())]
+    blank = any(not text or text != text.rstrip() for text in said)
     return replace(known, filled=True) if blank and _says("empty", complaint.words) else known
 
 

@@ -15,6 +15,7 @@ from reflex_bench.models.base import Reply, ToolCall
 from reflex_bench.models.openai_complaints import Complaint, as_text, complaint_in, one_line
 from reflex_bench.models.openai_endings import Ending, ending
 from reflex_bench.models.openai_reasoning import Split, split_message, split_text
+from reflex_bench.models.openai_responses import as_completion
 from reflex_bench.models.openai_streams import is_stream, joined, without_comments
 from reflex_bench.models.openai_usage import read_usage, told_cost
 from reflex_bench.models.registry import Api
@@ -49,13 +50,15 @@ def read(content: bytes, api: Api, stop: Sequence[str]) -> Reply:
 
     Args:
         content: the body: JSON, or a stream of events.
-        api: which of the two shapes it has.
+        api: which shape it has.
         stop: from `stops`.
 
     Raises:
         ModelError: `malformed`, `server` (an error in a successful answer's body) or `content_filter`.
     """
     data = _json_object(content)
+    if api == "responses":
+        data = as_completion(data)
     choice = _first_choice(data)
     finish = ending(_name(choice.get("finish_reason")))
     _check_ending(choice, finish)
@@ -115,7 +118,7 @@ def _json(text: str) -> Any:
 OTHER_PROTOCOLS = (
     (("done", "message"), "Ollama's own API; the address to give ends in /v1 (http://<host>:11434/v1)"),
     (("done", "response"), "Ollama's own API; the address to give ends in /v1 (http://<host>:11434/v1)"),
-    (("output", "object"), "the Responses API; the address to give ends in /v1, with /chat/completions below it"),
+    (("output", "object"), "the Responses API: --api responses; for the chat API the address to give ends in /v1"),
     (("stop_reason", "content"), "Anthropic's own API; the address to give ends in /v1, with /chat/completions"),
     (("candidates",), "Gemini's own API; the address to give ends in /v1beta/openai"),
     (("generated_text",), "Hugging Face's own API; the address to give ends in /v1"),
@@ -170,7 +173,7 @@ def _check_ending(choice: dict[str, Any], finish: Ending) -> None:
 
 def _split(choice: dict[str, Any], api: Api) -> Split:
     message = choice.get("message") or choice.get("delta")
-    if api == "chat" and isinstance(message, dict):
+    if api != "completions" and isinstance(message, dict):
         content = message.get("content")
         if content is not None and not isinstance(content, str | list | dict):
             raise ModelError("the reply's content is no text", kind="malformed")

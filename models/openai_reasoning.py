@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from reflex_bench.models.openai_responses import FORM, ITEMS, items_of
+
 FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_text", "thoughts")
 """Of a message: DeepSeek, llama.cpp and others; OpenRouter, newer vLLM, Groq; Ollama; others. The first counts."""
 
@@ -33,7 +35,8 @@ class Split:
     Attributes:
         text: the answer.
         reasoning: what came before it.
-        form: where the reasoning stood: the name of a field, `content` (parts of it) or `text` (marks in it).
+        form: where the reasoning stood: the name of a field, `content` (parts of it), `text` (marks in it) or
+            `responses` (items of the Responses API).
         data: the field as JSON, where it cannot be made again from the reasoning.
         is_open: the reasoning was not ended, so that no answer can have begun.
         is_whole: the text is one block of reasoning as it came, marks included.
@@ -50,6 +53,8 @@ class Split:
 def split_message(message: Mapping[str, Any]) -> Split:
     """The parts of a chat message whose content is a text, a list of parts, or nothing."""
     text, thought = _content(message.get("content"))
+    if isinstance(items := message.get(ITEMS), list):
+        return _and_marks(Split(text, _field(message)[1], FORM, json.dumps(items) if items else ""))
     details = message.get("reasoning_details")
     if isinstance(details, list) and details:
         said = "".join(_part_texts(details)) or _field(message)[1]
@@ -174,6 +179,8 @@ def sent_back(content: str, reasoning: str, form: str) -> tuple[str, Mapping[str
         reasoning: from `Split.data` where there is any, else from `Split.reasoning`.
         form: from `Split.form`.
     """
+    if form == FORM:
+        return content, {ITEMS: items_of(reasoning)}
     if form in ("text", "content"):
         return f"<think>\n{_bare(reasoning)}\n</think>\n\n{content}", {}
     if form == "reasoning_details":

@@ -9,6 +9,8 @@ from typing import Any
 from reflex_bench.models.openai_reasoning import FIELDS
 
 DONE = "[DONE]"
+_LAST_OF_RESPONSES = ("response.completed", "response.incomplete", "response.failed", "error")
+"""Events of the Responses API after which none comes; all but the error carry the whole answer."""
 _JOINED = ("content", "refusal", *FIELDS)
 
 
@@ -50,6 +52,9 @@ def joined(text: str) -> dict[str, Any] | None:
             return None
         if chunk.get("error"):
             return chunk
+        if chunk.get("type") in _LAST_OF_RESPONSES:
+            response = chunk.get("response")
+            return response if isinstance(response, dict) else {"error": chunk}
         _add(chunk, whole, choice)
         ended = ended or bool(choice.get("finish_reason"))
     if not ended or not choice:

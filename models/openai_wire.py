@@ -9,15 +9,18 @@ from reflex_bench.models.base import Message, Request
 from reflex_bench.models.openai_learned import Learned, shaped
 from reflex_bench.models.openai_reading import model_names, read
 from reflex_bench.models.openai_reasoning import sent_back
+from reflex_bench.models.openai_responses import NOT_THERE, STATELESS, request_body
 from reflex_bench.models.registry import Api
 
-__all__ = ["AGENT_MARK", "PATHS", "as_text", "body", "model_names", "read", "stops"]
+__all__ = ["PATHS", "as_text", "body", "known_of", "model_names", "posted", "read"]
 
-PATHS: Mapping[Api, str] = {"chat": "/chat/completions", "completions": "/completions"}
+PATHS: Mapping[Api, str] = {
+    "chat": "/chat/completions",
+    "completions": "/completions",
+    "responses": "/responses",
+}
 
 AS_ASKED = Learned()
-
-AGENT_MARK = ">"
 
 MAX_STOPS = 4
 """More are refused by OpenAI (API reference, `stop`)."""
@@ -27,7 +30,7 @@ SEED_RANGE = 2**31
 
 
 def body(name: str, api: Api, request: Request, learned: Learned = AS_ASKED) -> dict[str, Any]:
-    """What is posted for a request.
+    """What is asked for, as the endpoint takes it; for the Responses API still in the form of the chat API.
 
     Args:
         name: the model's name at the endpoint.
@@ -36,18 +39,22 @@ def body(name: str, api: Api, request: Request, learned: Learned = AS_ASKED) -> 
         learned: what this endpoint wants otherwise.
     """
     content: dict[str, Any] = {"model": name}
-    if api == "chat":
-        content["messages"] = [_turn(turn) for turn in request.messages]
-    else:
+    if api == "completions":
         content["prompt"] = _sendable(as_text(request.messages))
+    elif request.in_one:
+        content["messages"] = [{"role": "user", "content": _sendable(as_text(request.messages))}]
+    else:
+        content["messages"] = [_turn(turn) for turn in request.messages]
     content["temperature"] = request.temperature
     content["max_tokens"] = request.max_tokens
-    if stop := stops(api, request):
+    if stop := request.stop:
         content["stop"] = list(stop[:MAX_STOPS])
-    if request.tools and api == "chat":
+    if request.tools and api != "completions":
         content["tools"] = list(request.tools)
     if request.seed is not None:
         content["seed"] = request.seed % SEED_RANGE
+    if api == "responses":
+        content |= STATELESS
     for field, value in request.more.items():
         content[field] = value
         if value is None:
@@ -55,9 +62,14 @@ def body(name: str, api: Api, request: Request, learned: Learned = AS_ASKED) -> 
     return shaped(content, learned)
 
 
-def _turn(turn: Message) -> dict[str, Any]:
-    said, more = sent_back(turn.content, turn.reasoning, turn.form) if turn.reasoning else (turn.content, {})
-    return {"role": turn.role, "content": _sendable(said), **more}
+def posted(api: Api, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What goes over the wire for what `body` made."""
+    return request_body(asked) if api == "responses" else asked
+
+
+def known_of(api: Api) -> Learned:
+    """What is known of an endpoint before it was asked anything: what its API does not have."""
+    return Learned(dropped=NOT_THERE) if api == "responses" else AS_ASKED
 
 
 def _sendable(text: str) -> str:
@@ -65,27 +77,23 @@ def _sendable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
 
 
+def _turn(turn: Message) -> dict[str, Any]:
+    """One message of a chat."""
+    said, more = sent_back(turn.content, turn.reasoning, turn.form) if turn.reasoning else (turn.content, {})
+    message: dict[str, Any] = {"role": turn.role, "content": _sendable(said), **more}
+    if turn.call:
+        function = {"name": turn.call.name, "arguments": _sendable(turn.call.arguments)}
+        message["content"] = message["content"] or None
+        message["tool_calls"] = [{"id": turn.call_id, "type": "function", "function": function}]
+    elif turn.role == "tool":
+        message["tool_call_id"] = turn.call_id
+    return message
+
+
 def as_text(messages: Sequence[Message]) -> str:
-    """A conversation as one text to be continued, in the style of the papers' ALFWorld prompts.
+    """A conversation as one text to be continued: its turns one after the other, each as it says that it reads.
 
-    System and user texts stand as they are, each line of an assistant turn behind `> `; the text ends in `>`
-    on a line of its own, where the agent's next turn begins (ReAct, Yao et al., 2023, appendix C.2). A
-    conversation in which the model has not spoken yet and that ends in a colon (`Reflection:`) is to be
-    completed right there.
+    How a turn reads, and how the next one is begun, belongs to the environment
+    (`reflex_bench.envs.text_form.TextForm`); what says nothing of it (a request for a reflection) stands as it is.
     """
-    parts: list[str] = []
-    for turn in messages:
-        if turn.role == "assistant":
-            parts.extend(f"{AGENT_MARK} {line}" for line in turn.content.splitlines() or [""])
-        else:
-            parts.append(turn.content)
-    is_open = all(turn.role != "assistant" for turn in messages) and parts[-1:] and parts[-1].endswith(":")
-    return "\n".join(parts if is_open else [*parts, AGENT_MARK])
-
-
-def stops(api: Api, request: Request) -> tuple[str, ...]:
-    """Where a reply ends: at the request's stops and, in a running text, where another turn would begin."""
-    turn = f"\n{AGENT_MARK}"
-    if api == "chat" or any(turn.startswith(stop) for stop in request.stop):
-        return request.stop
-    return (*request.stop, turn)
+    return "\n".join(turn.text or turn.content for turn in messages)

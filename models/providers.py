@@ -55,6 +55,11 @@ class Provider(BaseModel):
         return value
 
     @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that the address refers to."""
+        return tuple(match[1] for match in _VARIABLE.finditer(self.base_url))
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """The environment variables that the address needs and that are not set."""
         found = _VARIABLE.finditer(self.base_url)

@@ -16,7 +16,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.models.base import Model
@@ -25,7 +25,7 @@ from reflex_bench.models.providers import Provider, shipped_providers
 
 GROUP = "reflex_bench.models"
 
-Api = Literal["chat", "completions"]
+Api = Literal["chat", "completions", "responses"]
 
 UNNAMED = {"simulated": "simulated", "replay": "replay:<run directory>"}
 """How kinds of model are written that take no model name."""
@@ -37,8 +37,9 @@ class ModelOptions:
 
     Attributes:
         base_url: the endpoint; None: `OPENAI_BASE_URL`, or OpenAI's own.
-        api: `chat` sends messages; `completions` sends one text to be continued, as base models and the
-            papers need it.
+        api: `chat` sends messages; `responses` sends them to the Responses API, for endpoints that keep reasoning
+            across turns only there; `completions` sends one text to be continued, as base models and the papers
+            need it.
         timeout: seconds that an attempt may wait for its answer to begin, and then for it to end.
         max_retries: further attempts after an answer that may be better next time (5xx, a time-out, a lost
             connection, an unreadable body), with growing pauses or the pause that the server asks for.
@@ -72,8 +73,8 @@ class ModelOptions:
     stopping: threading.Event = field(default_factory=threading.Event, compare=False)
 
     def __post_init__(self) -> None:
-        if self.api not in ("chat", "completions"):
-            raise unknown("api", self.api, ("chat", "completions"))
+        if self.api not in get_args(Api):
+            raise unknown("api", self.api, get_args(Api))
         if not self.timeout > 0:
             raise UsageError(f"timeout is {self.timeout}; it must be more than 0 seconds")
         if self.max_retries < 0:

@@ -11,6 +11,7 @@ played.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
@@ -26,7 +27,16 @@ from reflex_bench.models import simulated_questions as questions
 from reflex_bench.models import simulated_questions_notes as question_notes
 from reflex_bench.models import simulated_questions_review as question_review
 from reflex_bench.models import simulated_questions_view as question_view
-from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Message, Model, Reply, Request, Usage
+from reflex_bench.models.base import (
+    CHARACTERS_PER_TOKEN,
+    Message,
+    Model,
+    Reply,
+    Request,
+    Usage,
+    characters_of,
+    characters_of_tools,
+)
 from reflex_bench.models.registry import ModelOptions
 
 VERSION = "1"
@@ -72,9 +82,8 @@ class SimulatedModel:
         text = answer(request)
         cut = min((text.find(stop) for stop in request.stop if stop in text), default=len(text))
         text, longest = text[:cut], request.max_tokens * CHARACTERS_PER_TOKEN
-        usage = Usage(
-            sum(map(estimate, (message.content for message in request.messages))), estimate(text[:longest])
-        )
+        lengths = [*map(characters_of, request.messages), characters_of_tools(request.tools)]
+        usage = Usage(sum(map(estimate, lengths)), estimate(len(text[:longest])))
         return Reply(text[:longest], usage, "length" if len(text) > longest else "stop", model=self.name)
 
     def cost(self, usage: Usage) -> float | None:
@@ -93,9 +102,9 @@ class SimulatedModel:
         """Nothing to free."""
 
 
-def estimate(text: str) -> int:
-    """About how many tokens a text has."""
-    return -(-len(text) // CHARACTERS_PER_TOKEN)
+def estimate(characters: int) -> int:
+    """About how many tokens a text of this length has."""
+    return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def answer(request: Request) -> str:
@@ -115,7 +124,10 @@ def answer(request: Request) -> str:
         if message.role == "user" and TASK_HEADER in message.content:
             before, _, opening = message.content.rpartition(TASK_HEADER)
             memory = before.rpartition(MEMORY_HEADER)[2] if MEMORY_HEADER in before else ""
-            return _turn(opening.strip(), memory, request.messages[position + 1 :], request)
+            turns, begun = request.messages[position + 1 :], ""
+            if turns and turns[-1].role == "assistant":
+                turns, begun = turns[:-1], turns[-1].content.rpartition("\n")[2]
+            return _from(begun, _turn(opening.strip(), memory, turns, request))
     return UNKNOWN
 
 
@@ -123,21 +135,36 @@ def _turn(opening: str, memory: str, turns: Sequence[Message], request: Request)
     asked = question_view.is_question(opening)
     if not asked and not view.is_household(opening):
         return UNKNOWN
-    said = [message.content for message in turns if message.role == "assistant"]
-    seen = [message.content for message in turns if message.role == "user"]
+    said = [_words(message) for message in turns if message.role == "assistant"]
+    seen = [message.content for message in turns if message.role in ("user", "tool")]
     rng = _dice(request, opening, memory, str(len(said)))
     spoken = zip(said, seen, strict=False)
     if asked:
         known = question_notes.read(memory)
-        aloud, alone = _told("Thought:", request), not _told("Search[", request)
+        tools = bool(request.tools)
+        aloud, alone = tools or _told("thought", request), not (tools or _told("Search[", request))
         return questions.turn(question_view.read(opening, spoken), known, rng, aloud, alone)
     return _untidy(household.turn(view.read(opening, spoken), notes.read(memory), rng), rng)
+
+
+def _from(begun: str, reply: str) -> str:
+    """A reply from behind what was begun of it (`Thought:`, `Action:`); the whole where it has nothing of the kind."""
+    _, found, rest = f"\n{reply}".partition(f"\n{begun} ") if begun else ("", "", "")
+    return rest if found else reply
+
+
+def _words(turn: Message) -> str:
+    """A turn as a reader of text sees it, its tool call included."""
+    if turn.call is None:
+        return turn.content
+    arguments = json.loads(turn.call.arguments)
+    return f"Thought: {turn.content}\nAction: {turn.call.name}[{next(iter(arguments.values()), '')}]"
 
 
 def _told(mark: str, request: Request) -> bool:
     """Whether the instruction (without one, any message) has a word that tells what kind of turn is wanted."""
     told = [message for message in request.messages if message.role == "system"] or request.messages
-    return any(mark in message.content for message in told)
+    return any(mark.lower() in message.content.lower() for message in told)
 
 
 def _reflection(prompt: str, request: Request) -> str:

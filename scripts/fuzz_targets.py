@@ -154,6 +154,9 @@ def _wire() -> Iterator[Target]:
         b'"{}"}}]}, "finish_reason": "stop"}], "usage": {"prompt_tokens": 5, "prompt_tokens_details": '
         b'{"cached_tokens": 1}}, "model": "m"}',
         b'{"choices": [{"message": {"content": [{"type": "text", "text": "a"}]}}]}',
+        b'{"object": "response", "status": "completed", "output": [{"type": "reasoning", "encrypted_content": "e"}, '
+        b'{"type": "message", "content": [{"type": "output_text", "text": "a"}]}, {"type": "function_call", '
+        b'"call_id": "c", "name": "Search", "arguments": "{}"}], "usage": {"input_tokens": 5, "output_tokens": 1}}',
         b'{"choices": [{"text": " go", "finish_reason": "length"}], "system_fingerprint": "f"}',
         b'{"error": {"message": "max_tokens is not supported", "code": "unsupported_parameter", "param": "stop"}}',
         *(
@@ -162,7 +165,7 @@ def _wire() -> Iterator[Target]:
             b'{"choices": [], "error": {"code": 429}}',
         ),
     )
-    for api in ("chat", "completions"):
+    for api in ("chat", "completions", "responses"):
         yield Target(
             f"{api}-reply",
             "json",

@@ -104,6 +104,37 @@ def _reply(kind: str, choice: dict[str, Any], tokens: dict[str, Any] | None) -> 
     )
 
 
+def response(*output: dict[str, Any], status: str = "completed", **fields: Any) -> Answer:
+    """An answer of the Responses API with these output items."""
+    counts = {
+        "input_tokens": 12,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": 3,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": 15,
+    }
+    return as_json(
+        {
+            "id": "resp_1",
+            "object": "response",
+            "created_at": 1,
+            "status": status,
+            "error": None,
+            "incomplete_details": None,
+            "model": f"{MODEL}-2026-01-01",
+            "output": list(output),
+            "usage": counts,
+            **fields,
+        }
+    )
+
+
+def said(text: str) -> dict[str, Any]:
+    """A message, as an output item of the Responses API."""
+    part = {"type": "output_text", "text": text, "annotations": []}
+    return {"id": "msg_1", "type": "message", "role": "assistant", "status": "completed", "content": [part]}
+
+
 def error(status: int, message: str, headers: Mapping[str, str] | None = None, **fields: Any) -> Answer:
     """An error in OpenAI's form; `fields` are `code`, `type`, `param`."""
     answer = as_json({"error": {"message": message, **fields}}, status)
@@ -116,6 +147,8 @@ def models(*names: str) -> Answer:
 
 def agreeable(call: Call) -> Answer:
     """Says `ok` in the shape that the path asks for."""
+    if call.path.endswith("/responses"):
+        return response(said("ok"))
     return chat("ok") if call.path.endswith("/chat/completions") else completion(" ok")
 
 

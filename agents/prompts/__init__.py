@@ -5,12 +5,15 @@ In an example, lines that begin with `> ` are the agent's; all others are the en
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.resources import files
+from typing import Any
 
 import yaml
 
 from reflex_bench.envs.base import Example, Prompts
+from reflex_bench.envs.text_form import TextForm
 
 AGENT_MARK = "> "
 
@@ -39,6 +42,10 @@ def parse(text: str) -> Prompts:
         act_instruction=raw.get("act_instruction", "").strip(),
         cot_instruction=raw.get("cot_instruction", "").strip(),
         cot_examples=tuple(map(parse_example, raw.get("cot_examples", ()))),
+        tools_instruction=raw.get("tools_instruction", "").strip(),
+        text=parse_form(raw.get("text", {})),
+        published=parse_form(raw["published"]) if "published" in raw else None,
+        needs_action=raw.get("needs_action", False),
     )
 
 
@@ -56,6 +63,13 @@ def without(prompts: Prompts, words: str) -> Prompts:
             (episode.replace(words, ""), reflection) for episode, reflection in prompts.reflection_examples
         ),
     )
+
+
+def parse_form(raw: Mapping[str, Any]) -> TextForm:
+    """The form of a running text; the keys are the attributes of `TextForm`."""
+    given = {name: value.strip() if name.endswith("instruction") else value for name, value in raw.items()}
+    lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
+    return TextForm(**{**given, **lists})
 
 
 def parse_example(text: str) -> Example:

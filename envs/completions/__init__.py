@@ -5,7 +5,8 @@
 observation and answer. An environment's own parser then finds its commands. Nothing here raises, and the work is
 linear in the length of a reply.
 
-The names of all repairs, the same in every environment:
+The names of all repairs, the same in every environment (`reflex_bench.agents.conversation` names those of a turn that
+took a second call):
 
 ============================  ======================================================================================
 repair                        what was done

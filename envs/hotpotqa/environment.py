@@ -202,6 +202,10 @@ class HotpotEnvironment:
         """The action of a native tool call. Never raises."""
         return native.from_tool_call(name, arguments, thought=thought, extra=extra)
 
+    def as_call(self, command: str) -> tuple[str, str] | None:
+        """A command as a native tool call."""
+        return native.as_tool_call(command)
+
     def untold(self) -> HotpotEnvironment:
         """The same environment, in which Finish is answered without a verdict."""
         silent = copy.copy(self)

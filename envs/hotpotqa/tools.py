@@ -8,7 +8,15 @@ from typing import Any
 
 from reflex_bench.envs.base import Action
 from reflex_bench.envs.completions.calls import TextCall
-from reflex_bench.envs.hotpotqa.verbs import ARGUMENT_NAMES, VERBS, checked, plain_argument, value_of, verb_of
+from reflex_bench.envs.hotpotqa.verbs import (
+    ARGUMENT_NAMES,
+    VERBS,
+    checked,
+    plain_argument,
+    split_command,
+    value_of,
+    verb_of,
+)
 
 _MEANING = {
     "Search": "The title of the page to open, e.g. the name of a person, place or work.",
@@ -104,6 +112,14 @@ def from_text_call(
         return Action(thought, error="bad_arguments", repairs=tuple(named))
     value, plain = plain_argument(verb, value.encode("utf-8", "replace").decode("utf-8"), "[")
     return checked(thought, verb, " ".join(value.split()), actions, [*named, *more, *plain])
+
+
+def as_tool_call(command: str) -> tuple[str, str] | None:
+    """The tool and its arguments as JSON text, of a command `Verb[argument]`; None where it is none."""
+    call = split_command(command)
+    if call is None:
+        return None
+    return call[0], json.dumps({ARGUMENT_NAMES[call[0]]: call[1]}, ensure_ascii=False)
 
 
 def _object(arguments: str | Mapping[str, Any]) -> Mapping[str, Any]:

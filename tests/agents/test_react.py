@@ -3,8 +3,8 @@
 import pytest
 
 from reflex_bench.agents.base import CallLimit, Limits
-from reflex_bench.agents.messages import TASK_HEADER
-from reflex_bench.agents.react import LONGEST_UNREAD, UNREADABLE, react
+from reflex_bench.agents.messages import LONGEST_UNREAD, TASK_HEADER, UNREADABLE
+from reflex_bench.agents.react import react
 from reflex_bench.envs.alfworld.environment import create
 from reflex_bench.envs.hotpotqa.environment import create as questions
 from reflex_bench.harness.errors import ContextOverflow, EnvironmentFailure, ModelError
@@ -94,7 +94,26 @@ def test_an_invented_observation_never_comes_back_as_context(household):
 def test_an_empty_reply_is_data_and_is_never_sent_back_empty(household):
     played, script = play(household, "", "look", max_steps=2)
     assert played.steps[0].error == "empty"
-    assert script.heard[1][-2].content == "(nothing)"
+    assert script.heard[2][-2].content == "(nothing)"
+
+
+def test_a_reply_in_which_nothing_can_be_read_is_asked_for_once_more_and_the_call_counted(household):
+    played, script = play(household, "???", "look", max_steps=2)
+    assert (played.steps[0].error, played.steps[0].repairs.count("asked_once_more")) == ("no_action", 1)
+    assert script.heard[1] == script.heard[0]
+    assert len(script.heard) == 3
+
+
+def test_nothing_is_asked_for_again_where_that_is_switched_off(household):
+    _, script = play(household, "???", "look", max_steps=2, ask_again=False)
+    assert len(script.heard) == 2
+
+
+def test_the_same_thought_twice_in_a_row_ends_a_trial_only_under_the_published_rule(household):
+    said = ("think: hm", "think: hm", "look", "think: hm")
+    assert play(household, *said, max_steps=4)[0].outcome == "step_limit"
+    played, _ = play(household, *said, max_steps=4, same_action=True)
+    assert (played.outcome, len(played.steps)) == ("loop", 2)
 
 
 def test_the_prompt_only_grows_at_its_end(household):
@@ -136,7 +155,7 @@ def test_an_environment_that_cannot_be_opened_is_an_error_of_the_trial(household
 
 def test_a_reply_that_cannot_be_read_comes_back_as_a_short_placeholder(household):
     for junk in ("> " * 400, "the the " * 100, "-" * 900, '{"a": ' * 90):
-        played, script = play(household, junk, "look", max_steps=2)
+        played, script = play(household, junk, "look", max_steps=2, ask_again=False)
         assert played.steps[0].error is not None
         assert script.heard[1][-2].content == UNREADABLE
         assert played.steps[0].reply == junk
@@ -144,7 +163,7 @@ def test_a_reply_that_cannot_be_read_comes_back_as_a_short_placeholder(household
 
 def test_of_prose_without_an_action_the_beginning_stays_in_the_conversation(household):
     prose = " ".join(f"word{number}" for number in range(400))
-    _, script = play(household, prose, "look", max_steps=2)
+    _, script = play(household, prose, "look", max_steps=2, ask_again=False)
     assert script.heard[1][-2].content == f"think: {prose[:LONGEST_UNREAD]}"
 
 
@@ -183,7 +202,9 @@ class Plain:
 
 def test_an_environment_without_admissible_commands_is_played_as_before(household):
     environment, task = household
-    played = react(task, 1, (), Plain(environment), Script("> look", "goto desk 1"), Limits(max_steps=2))
+    played = react(
+        task, 1, (), Plain(environment), Script("> look", "goto desk 1"), Limits(max_steps=2, ask_again=False)
+    )
     assert [step.action for step in played.steps] == ["look", None]
 
 
@@ -202,7 +223,7 @@ def test_a_profile_answers_what_is_no_action_in_its_own_words(profile, answer):
     environment = questions({"profile": profile})
     task = environment.load(1).tasks[0]
     script = Script("Thought: I am not sure what to do.", "Finish[x]")
-    played = react(task, 1, (), environment, script, Limits(max_steps=2))
+    played = react(task, 1, (), environment, script, Limits(max_steps=2, ask_again=False))
     assert played.steps[0].observation == answer
     assert script.heard[1][-1].content == answer
     assert not played.steps[0].valid
@@ -211,6 +232,6 @@ def test_a_profile_answers_what_is_no_action_in_its_own_words(profile, answer):
 def test_the_projects_own_profile_answers_with_the_text_of_its_prompts():
     environment = questions({})
     task = environment.load(1).tasks[0]
-    played = react(task, 1, (), environment, Script("Hm.", "Finish[x]"), Limits(max_steps=2))
+    played = react(task, 1, (), environment, Script("Hm.", "Finish[x]"), Limits(max_steps=2, ask_again=False))
     assert played.steps[0].observation == environment.prompts.invalid_observation
     assert "{command}" not in played.steps[0].observation

@@ -130,6 +130,14 @@ def test_reading_takes_time_in_proportion_to_the_length_of_the_reply(part):
     assert grows_linearly(read, 10_000)
 
 
+def test_a_text_that_is_continued_is_asked_again_under_the_label_of_its_question():
+    question = (Message("user", "An attempt.\n\nVerdict:"),)
+    for continued, end in ((True, "nothing around it.\n\nVerdict:"), (False, "nothing around it.")):
+        script = Script("Hm.", GOOD)
+        ask_json(script, question, Shape, 3, continued=continued)
+        assert script.heard[1][-1].content.endswith(end)
+
+
 def test_a_text_that_is_continued_ends_with_the_first_object_before_a_blank_line_and_has_stops():
     other = '{"sure": 0.9, "name": "of another question"}'
     script = Script(f"{GOOD}\n\nHow sure, and of what?\n{other}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Literal, get_args, get_origin
 
 import pytest
 from typer.testing import CliRunner
@@ -27,6 +28,7 @@ COMMANDS = (
         "plot",
         "models",
         "doctor",
+        "config",
     ),
     *("data", "data generate", "data fetch", "data list", "import", "import rows", "import reflexion-logs"),
 )
@@ -104,6 +106,25 @@ def test_the_defaults_of_bench_are_those_of_the_configuration(monkeypatch) -> No
     first = "on" if Config().share_first_trial else "off"
     assert f"[default: {first}]" in found["--share-first-trial"]
     assert "ALFWorld 30, HotPotQA 7" in found["--max-steps"]
+
+
+def test_the_help_of_a_choice_names_every_value(monkeypatch) -> None:
+    found = options_in(help_of("bench", monkeypatch))
+    compared = 0
+    for parameter, setting in options.SETTINGS.items():
+        *sections, name = setting.split(".")
+        for model in (AlfworldOptions, HotpotqaOptions) if sections == ["environment"] else (Config,):
+            for section in sections if model is Config else ():
+                model = model.model_fields[section].annotation
+            field = model.model_fields.get(name)
+            kinds = [] if field is None else [field.annotation, *get_args(field.annotation)]
+            for value in (value for kind in kinds if get_origin(kind) is Literal for value in get_args(kind)):
+                compared += 1
+                assert re.search(rf"\b{value}\b", found["--" + parameter.replace("_", "-")]), (
+                    parameter,
+                    value,
+                )
+    assert compared >= 12
 
 
 def test_the_options_of_bench_stand_in_groups_and_examples_at_the_end(monkeypatch) -> None:

@@ -21,6 +21,13 @@ def lines(path):
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
+def catches(process, which):
+    """Whether a process has a handler for a signal: what is sent before ends any program without a word."""
+    status = Path(f"/proc/{process}/status").read_text()
+    caught = int(re.search(r"^SigCgt:\s*(\w+)", status, re.MULTILINE)[1], 16)
+    return bool(caught >> (which - 1) & 1)
+
+
 def break_off(start, results, name, after, how):
     """Starts the run and sends it a signal once `after` calls are written down; None if it was done before."""
     process = start(*BENCH, "--run-id", name, "--results", results)
@@ -160,7 +167,9 @@ def test_where_no_more_can_be_written_it_says_so_in_one_line_and_goes_on_later(
 
 def test_told_to_end_before_it_has_begun_it_says_so(start, tmp_path):
     process = start(*BENCH, "--results", tmp_path)
-    time.sleep(0.35)
+    while not catches(process.pid, signal.SIGTERM):
+        assert process.poll() is None
+        time.sleep(0.002)
     process.send_signal(signal.SIGTERM)
     _, said = process.communicate(timeout=60)
     assert (process.returncode, "Traceback" in said) == (130, False)

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -188,7 +189,9 @@ def test_show_reads_a_trial_under_way_and_an_unparsed_reply_once(
     assert under_way.stdout.count(said) >= 3
     assert re.search(r"=> under way: \d calls so far, the last at \d{4}-", under_way.stdout)
     loopback.answer = slow(0, said)
-    assert reflex("resume", tmp_path / "slow", "-q").returncode == 0
+    done = reflex("resume", tmp_path / "slow", "-q")
+    # A run in which nothing was executed is no result, and says so.
+    assert (done.returncode, done.stderr.count("never acted")) == (1, 1), done.stderr
     shown = reflex("show", tmp_path / "slow").stdout
     steps = rows(tmp_path / "slow" / "trials.jsonl")[0]["steps"]
     assert shown.count(said) == steps
@@ -198,7 +201,7 @@ def test_hints_name_the_command_as_it_was_called(surroundings, tmp_path, loopbac
     venv = Path(REFLEX).parent
     found = surroundings | {"PATH": f"{venv}:{surroundings['PATH']}"}
     absent = surroundings | {"PATH": os.defpath}
-    games = [*("bench", "alfworld", "--tasks", "1", "--trials", "1", "--results", str(tmp_path))]
+    games = [*("bench", "alfworld", "--tasks", "1", "--trials", "1", "--results", str(tmp_path / "my runs"))]
     checkout = absent | {"REFLEX_BENCH_CALLED_AS": "./scripts/reflex"}
     for words, variables, name in (
         (["reflex"], found, "reflex"),
@@ -210,7 +213,35 @@ def test_hints_name_the_command_as_it_was_called(surroundings, tmp_path, loopbac
         )
         assert done.returncode == 0, done.stderr
         assert f"read on with: {name} compare " in done.stdout
+        run = shlex.split(done.stdout.splitlines()[-1].partition("read on with: ")[2])[2]
+        # What it says is typed as it stands; the run lies where `--results` said, and its path has a space.
+        again = subprocess.run(
+            [*words, "compare", run.rstrip(",")], capture_output=True, timeout=120, env=variables
+        )
+        assert again.returncode == 0, again.stderr
+        refused = subprocess.run([*words, "bench", "--nix"], capture_output=True, text=True, env=variables)
+        assert f"see `{name} bench --help`" in refused.stderr
+        refused = subprocess.run(
+            [*words, "bench", "alfworld", "-m", "opnai"], capture_output=True, text=True, env=variables
+        )
+        assert f"`{name} models` lists" in refused.stderr
     assert 'REFLEX_BENCH_CALLED_AS="${REFLEX_BENCH_CALLED_AS:-$0}"' in (ROOT / "scripts/reflex").read_text()
+
+
+def test_a_note_on_the_screen_names_the_command_as_called_and_one_in_a_file_by_its_bare_name(
+    command, loopback, surroundings, tmp_path
+) -> None:
+    loopback.answer = slow(0, "I would rather not say what to do here.")
+    variables = surroundings | {"REFLEX_BENCH_CALLED_AS": "./scripts/reflex"}
+    done = subprocess.run(
+        [REFLEX, *command, "-q"], capture_output=True, text=True, env=variables, timeout=120
+    )
+    first = done.stdout[done.stdout.index("· ") :]
+    for words in (done.stderr, " ".join(first.split())):
+        assert "`./scripts/reflex show slow` prints what it wrote" in words
+    written = (tmp_path / "slow" / "tables" / "pass_at_k.md").read_text()
+    assert "reflex show slow" in written
+    assert "scripts/reflex" not in written
 
 
 def test_no_library_speaks_where_quiet_was_asked_for(reflex, tmp_path) -> None:

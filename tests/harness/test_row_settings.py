@@ -67,7 +67,10 @@ def test_what_an_endpoint_changed_stands_on_the_row_in_every_form(tmp_path: Path
     assert frame["changed_parameters"][0] == "temperature left out; max_tokens sent as max_completion_tokens"
     for file in write_tables(run.path):
         assert "left out (not 0.7)" in file.read_text(encoding="utf-8"), file.name
-    assert any("refused parameters: temperature left out, max_tokens sent as" in note for note in notes(run))
+    assert any(
+        "does not take all parameters: temperature left out, max_tokens sent as" in note
+        for note in notes(run)
+    )
 
 
 def test_every_exported_table_carries_the_settings_of_its_rows(tmp_path: Path) -> None:

@@ -23,8 +23,10 @@ from reflex_bench.models.openai import OpenAIModel
 from reflex_bench.models.pacing import Pace
 from reflex_bench.models.registry import ModelOptions
 
-SOON = 0.3
-"""Seconds: well below `turns.PATIENCE`, after which nobody waits any more."""
+SOON = 0.9
+"""Seconds: below `turns.PATIENCE`, after which nobody waits any more, and below `LONG`."""
+LONG = 1.6
+"""Seconds that something takes in which others may compute."""
 ASKED = Request((Message("user", "Where is the mug?"),))
 
 
@@ -142,7 +144,7 @@ def test_a_thread_that_takes_no_turns_never_waits_for_one() -> None:
 
 @pytest.fixture
 def model(loopback: Loopback) -> Iterator[OpenAIModel]:
-    options = ModelOptions(timeout=2.0, max_retries=1)
+    options = ModelOptions(timeout=5.0, max_retries=1)
     with closing(OpenAIModel(MODEL, loopback.base_url, "", options)) as opened:
         yield opened
 
@@ -170,7 +172,7 @@ def let_go(shared: Turns) -> bool:
 
 
 def test_a_call_lets_others_compute_until_its_answer_is_there(loopback: Loopback, model: OpenAIModel) -> None:
-    loopback.play(chat("ok").but(wait=0.8))
+    loopback.play(chat("ok").but(wait=LONG))
     with in_a_turn(lambda: model.complete(ASKED)) as shared:
         assert let_go(shared)
         shared.give()
@@ -178,7 +180,7 @@ def test_a_call_lets_others_compute_until_its_answer_is_there(loopback: Loopback
 
 def test_an_answer_that_drips_lets_others_compute(loopback: Loopback, model: OpenAIModel) -> None:
     answer = chat("ok")
-    loopback.play(answer.but(drip=0.8 / len(answer.body)))
+    loopback.play(answer.but(drip=LONG / len(answer.body)))
     with in_a_turn(lambda: model.complete(ASKED)) as shared:
         time.sleep(0.1)
         assert let_go(shared)
@@ -212,7 +214,7 @@ def test_a_connection_that_does_not_come_about_lets_others_compute() -> None:
             waits = stack.enter_context(socket.socket())
             waits.setblocking(False)
             waits.connect_ex((host, port))
-        options = ModelOptions(timeout=0.8, max_retries=0)
+        options = ModelOptions(timeout=LONG, max_retries=0)
         away = stack.enter_context(closing(OpenAIModel(MODEL, f"http://{host}:{port}/v1", "", options)))
 
         def ask() -> None:
@@ -262,7 +264,7 @@ def test_a_server_that_nobody_reaches_gives_the_turn_back(loopback: Loopback) ->
 
 
 def test_the_pause_before_another_attempt_lets_others_compute(loopback: Loopback, model: OpenAIModel) -> None:
-    loopback.play(error(503, "busy", {"Retry-After": "0.8"}), chat("ok"))
+    loopback.play(error(503, "busy", {"Retry-After": str(LONG)}), chat("ok"))
     with in_a_turn(lambda: model.complete(ASKED)) as shared:
         time.sleep(0.1)
         assert let_go(shared)
@@ -270,8 +272,8 @@ def test_the_pause_before_another_attempt_lets_others_compute(loopback: Loopback
 
 
 def test_a_call_that_may_not_begin_lets_others_compute() -> None:
-    pace = Pace(ModelOptions(requests_per_minute=75))
-    pace.begin(0)  # from another thread, which leaves nothing for the next 0.55 s
+    pace = Pace(ModelOptions(requests_per_minute=32))
+    pace.begin(0)  # from another thread, which leaves nothing for the next 1.6 s
     pace.end()
     with in_a_turn(lambda: (pace.begin(0), pace.end())) as shared:
         assert let_go(shared)
@@ -306,7 +308,7 @@ def test_a_game_that_an_engine_is_reading_lets_others_compute(tmp_path: Path) ->
 
 
 def test_a_query_that_waits_for_a_wiki_lets_others_compute(tmp_path: Path) -> None:
-    with Loopback(listing=chat("no wiki").but(wait=0.8)) as server:
+    with Loopback(listing=chat("no wiki").but(wait=LONG)) as server:
         wiki = Wikipedia(tmp_path / "pages.jsonl", f"{server.base_url}/models", attempts=1)
 
         def find() -> None:
@@ -322,7 +324,7 @@ def test_texts_that_wait_for_their_vectors_let_others_compute() -> None:
     answered = threading.Event()
 
     def embed(texts: list[str]) -> list[list[float]]:
-        answered.wait(0.8)
+        answered.wait(LONG)
         return [[1.0, 0.0] for _ in texts]
 
     import numpy  # noqa: F401 - its first import takes longer than anybody should wait

@@ -44,6 +44,8 @@ def test_that_no_action_was_executed_is_told_whatever_was_read(tmp_path) -> None
     assert len(said) == 1
     assert "no action was executed" in said[0]
     assert "could not be read" not in said[0]
+    assert "its commands were read, and none fits what is there; read `reflex show run`" in said[0]
+    assert "the form" not in said[0]
     assert "100% of 20 replies could not be read and no action" in next(
         unread(run_of(tmp_path / "b", 10, invalid_actions=0))
     )

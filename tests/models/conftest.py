@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 
 import pytest
+from clock import Clock
 from loopback import MODEL, Loopback
 
 from reflex_bench.models.openai import OpenAIModel
 from reflex_bench.models.registry import ModelOptions
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The only clock there is, for models opened with `stopping=clock`."""
+    made = Clock()
+    monkeypatch.setattr(time, "monotonic", lambda: made.now)
+    return made
 
 
 @pytest.fixture

@@ -75,13 +75,13 @@ def test_the_slots_are_asked_for_beside_the_api_and_only_on_this_machine(
 def test_a_timeout_halves_the_calls_at_a_time_is_logged_and_counted_with_the_call(
     loopback: Loopback, connect: Connect, caplog: pytest.LogCaptureFixture
 ) -> None:
-    slow = [chat("late").but(wait=3.0)] * 8
+    slow = [chat("late").but(wait=30.0)] * 8
 
     def answer(call: Call) -> Answer:
         return slow.pop() if slow else chat("ok")
 
     loopback.answer = answer
-    model = connect(max_connections=8, timeout=0.4, max_retries=3)
+    model = connect(max_connections=8, timeout=1.5, max_retries=3)
     with caplog.at_level(logging.WARNING), ThreadPoolExecutor(8) as pool:
         replies = list(pool.map(lambda _: model.complete(ASKED), range(8)))
     assert [reply.timeouts for reply in replies] == [1] * 8

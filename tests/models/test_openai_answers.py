@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from clock import Clock
 from loopback import Answer, Loopback, as_json, chat, error, page
 
 from reflex_bench.harness.errors import ContextOverflow, ModelError, RunStopped
@@ -420,14 +421,16 @@ PAUSES = [
 
 @pytest.mark.parametrize(("headers", "text", "seconds"), PAUSES)
 def test_a_pause_is_read_wherever_it_stands(
-    loopback: Loopback, connect: Connect, headers: dict[str, str], text: str, seconds: float
+    loopback: Loopback, connect: Connect, clock: Clock, headers: dict[str, str], text: str, seconds: float
 ) -> None:
     loopback.play(error(429, text, headers), chat("now"))
     # Without a pause asked for it would be at least a quarter of a second.
-    assert seconds <= connect().complete(ASKED).seconds < 0.25
+    assert connect(stopping=clock).complete(ASKED).text == "now"
+    assert clock.pauses == [pytest.approx(seconds)]
 
 
-def test_google_tells_the_pause_in_the_body(loopback: Loopback, connect: Connect) -> None:
+def test_google_tells_the_pause_in_the_body(loopback: Loopback, connect: Connect, clock: Clock) -> None:
     info = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.1s"}
     loopback.play(as_json([{"error": {"code": 429, "message": "slow", "details": [info]}}], 429), chat("now"))
-    assert 0.1 <= connect().complete(ASKED).seconds < 0.25
+    connect(stopping=clock).complete(ASKED)
+    assert clock.pauses == [pytest.approx(0.1)]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from clock import Clock
 from loopback import Answer, Call, Loopback, as_json, chat, completion, error, page
 
 from reflex_bench.harness.errors import ContextOverflow, ModelError, RunStopped
@@ -47,46 +48,58 @@ def test_the_pause_that_the_server_asks_for_is_kept(loopback: Loopback, connect:
     assert connect().complete(ASKED).seconds >= 0.3
 
 
-def test_without_a_pause_asked_for_the_client_waits_by_itself(loopback: Loopback, connect: Connect) -> None:
-    loopback.play(error(429, "later"), chat("now"))
-    assert 0.25 <= connect().complete(ASKED).seconds < 1.5
+def test_without_a_pause_asked_for_the_client_waits_by_itself_twice_as_long_each_time(
+    loopback: Loopback, connect: Connect, clock: Clock
+) -> None:
+    loopback.play(error(429, "later"), error(429, "later"), error(503, "later"), chat("now"))
+    assert connect(stopping=clock, patience=60.0).complete(ASKED).text == "now"
+    # Half a second, doubled with every further refusal, and shortened by up to half at random; faults count apart.
+    assert [
+        longest / 2 <= pause <= longest for pause, longest in zip(clock.pauses, (0.5, 1.0, 0.5), strict=True)
+    ] == [True] * 3
 
 
 def test_a_rate_limit_is_waited_for_beyond_the_retries_and_no_longer_than_the_patience(
-    loopback: Loopback, connect: Connect
+    loopback: Loopback, connect: Connect, clock: Clock
 ) -> None:
     loopback.play(*[error(429, "later", SOON)] * 10, chat("at last"))
-    reply = connect(max_retries=0).complete(ASKED)
+    reply = connect(max_retries=0, stopping=clock).complete(ASKED)
     assert (reply.text, reply.retries, len(loopback.posts)) == ("at last", 10, 11)
     loopback.answer = lambda call: error(429, "later", {"Retry-After": "0.2"})
-    started = time.monotonic()
-    assert "keeps refusing for its rate limit (429: later)" in failing(connect(patience=0.5), "rate_limit")
-    assert 0.4 <= time.monotonic() - started < 1.5
+    clock.pauses.clear()
+    hasty = connect(patience=0.5, stopping=clock)
+    assert "keeps refusing for its rate limit (429: later)" in failing(hasty, "rate_limit")
+    assert clock.pauses == [0.2, 0.2]
     assert len(loopback.posts) == 11 + 3, "at 0, 0.2 and 0.4 seconds"
 
 
-def test_a_pause_beyond_the_patience_is_not_waited_for(loopback: Loopback, connect: Connect) -> None:
+def test_a_pause_beyond_the_patience_is_not_waited_for(
+    loopback: Loopback, connect: Connect, clock: Clock
+) -> None:
     loopback.answer = lambda call: error(429, "tomorrow", {"Retry-After": "86400"})
-    started = time.monotonic()
-    failing(connect(), "rate_limit")
-    assert time.monotonic() - started < 1.0
-    assert len(loopback.posts) == 1
+    failing(connect(stopping=clock), "rate_limit")
+    assert (clock.pauses, len(loopback.posts)) == ([], 1)
 
 
 def test_a_date_to_wait_for_is_measured_by_the_clock_of_the_server(
-    loopback: Loopback, connect: Connect
+    loopback: Loopback, connect: Connect, clock: Clock
 ) -> None:
     dates = {"Date": "Tue, 01 Jan 2030 00:00:00 GMT", "Retry-After": "Tue, 01 Jan 2030 00:00:01 GMT"}
-    loopback.play(error(429, "later", dates), chat("now"))
-    assert 1.0 <= connect().complete(ASKED).seconds < 1.8
-    loopback.play(error(503, "later", {**dates, "Retry-After": "Mon, 31 Dec 1990 00:00:00 GMT"}), chat("now"))
-    assert connect().complete(ASKED).seconds < 0.5, "a date that has passed asks for no pause"
+    passed = {**dates, "Retry-After": "Mon, 31 Dec 1990 00:00:00 GMT"}
+    for headers in (dates, passed):
+        loopback.play(error(503, "later", headers), chat("now"))
+        connect(stopping=clock).complete(ASKED)
+    assert clock.pauses == [1.0, 0.0], "a date that has passed asks for no pause"
 
 
 @pytest.mark.parametrize("asked", ["soon", "", "nan", "-5", "Tue, 99 Foo 2030", "1e999"])
-def test_a_pause_that_makes_no_sense_is_none(loopback: Loopback, connect: Connect, asked: str) -> None:
+def test_a_pause_that_makes_no_sense_is_none(
+    loopback: Loopback, connect: Connect, clock: Clock, asked: str
+) -> None:
     loopback.play(error(503, "later", {"Retry-After": asked}), chat("now"))
-    assert connect().complete(ASKED).seconds < 1.5
+    connect(stopping=clock).complete(ASKED)
+    (pause,) = clock.pauses
+    assert pause <= 0.5
 
 
 def test_waiting_ends_when_the_run_is_being_stopped(loopback: Loopback, connect: Connect) -> None:

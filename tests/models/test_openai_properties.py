@@ -26,19 +26,29 @@ CHAT = {
     "system_fingerprint": "f",
 }
 TEXT = {"choices": [{"text": " go", "finish_reason": "length"}], "usage": CHAT["usage"]}
+RESPONSE = {
+    "object": "response",
+    "status": "completed",
+    "output": [
+        {"type": "reasoning", "id": "r", "summary": [{"text": "hm"}], "encrypted_content": "e"},
+        {"type": "message", "content": [{"type": "output_text", "text": "go"}]},
+        {"type": "function_call", "call_id": "c", "name": "Search", "arguments": "{}"},
+    ],
+    "usage": {"input_tokens": 5, "output_tokens": 1},
+}
 ERROR = {"error": {"message": "max_tokens is not supported", "type": "t", "code": "c", "param": "max_tokens"}}
 BODIES = st.one_of(
     SOME_BYTES,
     TEXTS.map(lambda text: text.encode("utf-8", "surrogatepass")),
     VALUES.map(lambda value: json.dumps(value).encode()),
-    *(spoilt(body) for body in (CHAT, TEXT, ERROR)),
+    *(spoilt(body) for body in (CHAT, TEXT, RESPONSE, ERROR)),
     torn(json.dumps(CHAT).encode()),
 )
 
 
 def said(content: bytes) -> list[Reply | ModelError]:
     answers: list[Reply | ModelError] = []
-    for api in ("chat", "completions"):
+    for api in ("chat", "completions", "responses"):
         try:
             answers.append(read(content, api, ("\n", ">")))
         except ModelError as error:

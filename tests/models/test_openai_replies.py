@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from loopback import Answer, Loopback, as_json, chat, completion, usage
 
-from reflex_bench.models.base import Message, Request, Usage
+from reflex_bench.models.base import Message, Request, ToolCall, Usage
 from reflex_bench.models.openai import OpenAIModel
 from reflex_bench.models.openai_wire import as_text
 from reflex_bench.models.prices import Prices
@@ -64,7 +64,7 @@ def test_a_reply_brings_text_usage_finish_model_and_fingerprint(loopback: Loopba
     assert reply.usage == Usage(120, 7, 96)
     assert (reply.finish, reply.model, reply.server) == ("stop", "loopback-2026-01-01", "fp_loopback")
     assert reply.cost is None
-    assert 0.05 <= reply.seconds < 1.5
+    assert 0.05 <= reply.seconds < 2.0
 
 
 def test_reasoning_is_no_part_of_the_text(loopback: Loopback, connect: Connect) -> None:
@@ -123,35 +123,79 @@ def test_half_a_surrogate_pair_does_not_reach_the_journal(loopback: Loopback, co
     assert connect().complete(asked()).text == "a? b 😀 é"
 
 
-def test_a_conversation_becomes_one_text_to_be_continued() -> None:
-    text = "Play.\nYou see a desk 1.\n> think: look there\n> go to desk 1\nOn the desk 1, you see nothing.\n>"
-    assert as_text(TALK) == text
+def test_a_conversation_becomes_one_text_in_which_each_turn_reads_as_it_says() -> None:
+    written = (
+        Message("system", "Play."),
+        Message("user", "Seen.", text="Observation 1: Seen."),
+        Message("assistant", "Thought:", text="Thought 2:"),
+    )
+    assert as_text(written) == "Play.\nObservation 1: Seen.\nThought 2:"
 
 
-def test_a_question_that_ends_in_a_colon_is_continued_right_there() -> None:
+def test_a_request_for_a_reflection_stands_in_the_text_as_it_is() -> None:
     assert as_text((Message("system", "Look back."), Message("user", "It failed.\n\nReflection:"))) == (
         "Look back.\nIt failed.\n\nReflection:"
     )
-    spoken = (*TALK[:3], Message("user", "On the desk 1, you see:"))
-    assert as_text(spoken).endswith("you see:\n>")
 
 
 def test_the_completions_api_sends_one_text_and_strips_one_leading_space(
     loopback: Loopback, connect: Connect
 ) -> None:
-    loopback.play(completion("  go to desk 1\n> take lamp 1", "length", usage(40, 9, 30)))
+    loopback.play(completion("  go to desk 1\nSTATUS lamp 1", "length", usage(40, 9, 30)))
     reply = connect(api="completions").complete(Request(TALK, 0.0, 50, ("\nSTATUS",), seed=1))
     (call,) = loopback.posts
     assert call.path == "/v1/completions"
     assert call.body["prompt"] == as_text(TALK)
-    assert call.body["stop"] == ["\nSTATUS", "\n>"]
+    assert call.body["stop"] == ["\nSTATUS"]
     assert "messages" not in call.body
     assert (reply.text, reply.finish, reply.usage) == (" go to desk 1", "stop", Usage(40, 9, 30))
 
 
-def test_the_turn_mark_is_not_added_where_a_stop_covers_it(loopback: Loopback, connect: Connect) -> None:
-    connect(api="completions").complete(asked(stop=("\n",)))
-    assert loopback.posts[0].body["stop"] == ["\n"]
+def test_a_running_text_goes_through_chat_as_one_message(loopback: Loopback, connect: Connect) -> None:
+    connect().complete(Request((*TALK, Message("assistant", "", text=">")), in_one=True))
+    text = f"{as_text(TALK)}\n>"
+    assert loopback.posts[0].body["messages"] == [{"role": "user", "content": text}]
+
+
+def test_what_was_done_with_tools_is_sent_as_calls_and_their_results(
+    loopback: Loopback, connect: Connect
+) -> None:
+    call = ToolCall("Search", '{"entity": "Velm"}')
+    connect().complete(
+        Request(
+            (
+                Message("user", "Where is Velm?"),
+                Message("assistant", "", call=call, call_id="call00001"),
+                Message("tool", "A town.", call_id="call00001"),
+            )
+        )
+    )
+    function = {"name": "Search", "arguments": '{"entity": "Velm"}'}
+    assert loopback.posts[0].body["messages"] == [
+        {"role": "user", "content": "Where is Velm?"},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [{"id": "call00001", "type": "function", "function": function}],
+        },
+        {"role": "tool", "content": "A town.", "tool_call_id": "call00001"},
+    ]
+
+
+def test_what_a_template_demands_of_messages_leaves_calls_and_their_results_apart(
+    loopback: Loopback, connect: Connect
+) -> None:
+    talk = [Message("system", "Play."), Message("user", "Where is Velm?")]
+    for number in ("call00001", "call00002"):
+        talk.append(Message("assistant", "", call=ToolCall("Search", "{}"), call_id=number))
+        talk.append(Message("tool", "", call_id=number))
+    refusals = ["roles must alternate user/assistant/user/assistant", "message content must not be empty"]
+    loopback.play(*(as_json({"error": {"message": text}}, 400) for text in refusals))
+    connect().complete(Request(tuple(talk)))
+    turns = loopback.posts[-1].body["messages"]
+    assert [turn["role"] for turn in turns] == ["user", "assistant", "tool", "assistant", "tool"]
+    assert [turn["content"] for turn in turns[1:]] == ["(nothing)"] * 4
+    assert [turn.get("tool_call_id") for turn in turns] == [None, None, "call00001", None, "call00002"]
 
 
 @pytest.mark.parametrize("api", ["chat", "completions"])
@@ -180,8 +224,8 @@ def test_sixty_four_threads_share_one_client_and_all_their_calls_run_at_once(
 
 
 def test_calls_beyond_the_connections_wait_and_do_not_time_out(loopback: Loopback, connect: Connect) -> None:
-    loopback.answer = lambda call: chat("ok").but(wait=0.15)
-    model = connect(max_connections=2, timeout=0.4, max_retries=0)
+    loopback.answer = lambda call: chat("ok").but(wait=0.5)
+    model = connect(max_connections=2, timeout=2.0, max_retries=0)
     with ThreadPoolExecutor(12) as pool:
         texts = list(pool.map(lambda number: model.complete(asked(str(number))).text, range(12)))
     assert texts == ["ok"] * 12

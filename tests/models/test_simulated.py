@@ -10,7 +10,7 @@ from reflex_bench.agents import prompts
 from reflex_bench.agents.messages import MEMORY_HEADER, opening, reflecting, transcript
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.models import simulated
-from reflex_bench.models.base import Message, Request
+from reflex_bench.models.base import Message, Request, ToolCall
 from reflex_bench.models.registry import ModelOptions
 
 ROOM = (
@@ -57,6 +57,13 @@ def test_usage_is_an_estimate_of_four_characters_a_token_and_the_cost_is_unknown
     assert (reply.usage.prompt_tokens, reply.usage.cached_tokens, reply.cost) == (2 + 3, None, None)
     assert reply.usage.completion_tokens == -(-len(reply.text) // 4)
     assert "estimated" in MODEL.settings()["tokens"]
+
+
+def test_the_estimate_counts_what_is_sent_the_running_text_calls_and_definitions_of_tools() -> None:
+    call = ToolCall("Look", '{"a": 1}')
+    turns = (Message("user", "x", text="12345678"), Message("assistant", "1234", call=call, call_id="c1"))
+    reply = MODEL.complete(Request(turns, tools=({"a": 123},)))
+    assert reply.usage.prompt_tokens == 2 + (4 + 4 + 8) // 4 + len('[{"a": 123}]') // 4
 
 
 def test_stop_sequences_and_the_limit_cut_the_reply() -> None:

@@ -261,7 +261,7 @@ def test_examples_have_the_note_of_a_whole_page_in_the_profile_that_gives_it_and
         shown = create({"profile": profile}).prompts
         return repr((shown.examples, shown.reflection_examples))
 
-    assert texts("reflex").count("(whole page shown)") == 9 + 4
+    assert texts("reflex").count("(whole page shown)") == 11 + 4
     assert texts("react") == texts("reflexion") == texts("reflex").replace(" (whole page shown)", "")
 
 
