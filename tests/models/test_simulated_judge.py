@@ -29,7 +29,7 @@ from reflex_bench.models.registry import ModelOptions
 
 MODEL = simulated.create("", ModelOptions())
 TEXTS = prompts.load("alfworld")
-TASKS = 120
+TASKS = 60
 LIMITS = Limits(max_steps=30)
 
 

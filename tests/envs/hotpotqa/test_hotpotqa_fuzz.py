@@ -35,8 +35,8 @@ TEXTS = st.one_of(
     st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=25).map("".join),
 )
 CHECKS = list(HealthCheck)
-SHRINKING = settings(max_examples=300, deadline=None, database=None, suppress_health_check=CHECKS)
-BULK = settings(max_examples=-(-COUNT // BATCH), deadline=None, database=None, suppress_health_check=CHECKS)
+SHRINKING = settings(max_examples=300, database=None, suppress_health_check=CHECKS)
+BULK = settings(max_examples=-(-COUNT // BATCH), database=None, suppress_health_check=CHECKS)
 
 
 def random_text(dice: random.Random) -> str:
