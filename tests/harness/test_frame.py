@@ -13,6 +13,8 @@ from synthetic_runs import REFLEXION, chain, chains, trial, write_run
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import accounting, read_run
 
+pytestmark = pytest.mark.slow
+
 TWO = {"react": {}, "reflexion": REFLEXION}
 
 

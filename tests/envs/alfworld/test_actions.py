@@ -263,7 +263,9 @@ def test_a_command_read_is_read_again_without_repairs(completion: str) -> None:
 @given(COMPLETIONS)
 def test_a_well_formed_reply_is_read_the_same_under_all_policies(completion: str) -> None:
     strict = read_action(completion, "strict")
-    marked = "<" in completion or "[" in completion  # of reasoning and tools: not the form that `strict` knows
+    marked = (
+        "<" in completion or "[" in completion
+    )  # of reasoning and tools: not the form that `strict` knows
     if completion.isascii() and not marked and not strict.repairs and (strict.command or strict.thought):
         assert read_action(completion, "repair") == strict
         assert read_action(completion, "admissible", ("look", strict.command or GO)) == strict

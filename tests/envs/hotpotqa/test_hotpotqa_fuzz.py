@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import random
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reflex_bench.envs.base import ParsePolicy
 from reflex_bench.envs.hotpotqa.actions import VERBS, read_action, split_command
 from reflex_bench.envs.hotpotqa.scoring import answer_score, normalise, success_rule
+
+pytestmark = pytest.mark.slow
 
 COUNT = int(os.environ.get("REFLEX_BENCH_FUZZ", "5000"))
 BATCH = 100
