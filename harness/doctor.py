@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from reflex_bench.envs.alfworld.package import missing_engine
 from reflex_bench.harness.config import Config
 from reflex_bench.harness.endpoints import options_of
 from reflex_bench.harness.errors import ReflexError, RunStopped, UsageError
-from reflex_bench.harness.manifest import PACKAGES, package_version
+from reflex_bench.harness.manifest import OF_THE_OFFICIAL_ENGINE, PACKAGES, package_version
 from reflex_bench.harness.roles import role_of
 from reflex_bench.models.base import Model
 from reflex_bench.models.registry import open_model
@@ -54,7 +55,8 @@ def examine(config: Config, data: Path | None = None, probed: bool = False) -> I
     yield Finding("ok" if good else "fail", "python", f"{platform.python_version()} on {platform.platform()}")
     for name in PACKAGES:
         found = package_version(name)
-        yield Finding("ok" if found else "fail", name, found or f"not installed; `pip install {name}`")
+        if found or name not in OF_THE_OFFICIAL_ENGINE:
+            yield Finding("ok" if found else "fail", name, found or f"not installed; `pip install {name}`")
     yield _engine()
     yield from _data(data)
     if not probed:
@@ -64,6 +66,8 @@ def examine(config: Config, data: Path | None = None, probed: bool = False) -> I
 
 
 def _engine() -> Finding:
+    if missing := missing_engine():
+        return Finding("warn", "engine", f"{missing}; the native engine plays without it")
     try:
         import fast_downward
 

@@ -15,9 +15,9 @@ from reflex_bench.harness.plan import Arm, Plan
 from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Usage, characters_of_tools, estimated_tokens
 
 SAMPLED_TASKS = 5
-SUCCESS_OF_A_TRIAL = 0.4
-SHARE_OF_THE_STEP_CAP = 0.5
-SHARE_WITH_REFLECTIONS = 0.45
+SUCCESS_OF_A_TRIAL = 0.45
+SHARE_OF_THE_STEP_CAP = 0.45
+SHARE_WITH_REFLECTIONS = 0.4
 TOKENS_OF_A_REFLECTION = 80
 
 

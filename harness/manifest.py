@@ -23,6 +23,9 @@ from reflex_bench.harness.store import SCHEMA_VERSION
 PACKAGES = ("reflex-bench", "alfworld", "textworld", "openai", "datasets", "bm25s", "pandas")
 """Packages whose versions can bear on a result."""
 
+OF_THE_OFFICIAL_ENGINE = ("alfworld", "textworld")
+"""Those of `PACKAGES` that only ALFWorld's own engine needs; it is optional."""
+
 _OLD_DEFAULTS: Mapping[str, dict[str, Any]] = {
     "alfworld": {"sampling": "legacy"},
     "hotpotqa": {"sampling": "legacy"},
@@ -176,7 +179,7 @@ def check_same(plan: Plan, manifest: Mapping[str, Any]) -> None:
             f"the tasks of split {split['name']!r} have changed since this run began; start a new run"
         )
     for arm in plan.arms:
-        then = manifest["arms"][arm.name]
+        then = _as_told_now(manifest["arms"][arm.name])
         changed = sorted(
             key
             for key in {*arm.settings, *_LATER & then.keys()}
@@ -186,6 +189,17 @@ def check_same(plan: Plan, manifest: Mapping[str, Any]) -> None:
             raise UsageError(
                 f"arm {arm.name!r}: {', '.join(changed)} changed since this run began; start a new run"
             )
+
+
+def _as_told_now(settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Settings of an arm as a run of today would record them: TextWorld's version bears on its own engine alone."""
+    environment = settings.get("environment")
+    if not isinstance(environment, Mapping) or environment.get("engine") != "native":
+        return settings
+    return {
+        **settings,
+        "environment": {key: value for key, value in environment.items() if key != "textworld"},
+    }
 
 
 def now() -> str:

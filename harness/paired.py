@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _CELLS_PER_CHUNK = 4_000_000
 _TOLERANCE = 1e-10
 """Of the ends of Tango's interval."""
+_NEGLIGIBLE = 1e-13
 _STEP = 1e-5
 """Of the smallest difference that is searched for: a thousandth of a percentage point."""
 
@@ -37,9 +39,9 @@ def mcnemar_exact(only_a: int, only_b: int) -> float:
         raise ValueError(f"discordant counts {only_a} and {only_b}")
     if only_a + only_b == 0:
         return 1.0
-    from scipy.special import bdtr
+    from reflex_bench.harness.distributions import binomial_cdf
 
-    return min(1.0, 2.0 * float(bdtr(min(only_a, only_b), only_a + only_b, 0.5)))
+    return min(1.0, 2.0 * float(binomial_cdf(min(only_a, only_b), only_a + only_b, 0.5)))
 
 
 def smallest_significant(discordant: int, level: float = 0.95) -> int | None:
@@ -133,12 +135,12 @@ def power_given(discordant: int, share: float, level: float = 0.95) -> float:
 
     The test rejects where either count is at most the largest c with 2·P(Bin(discordant, ½) ≤ c) ≤ 1 - level.
     """
-    from scipy.special import bdtr
+    from reflex_bench.harness.distributions import binomial_cdf
 
     largest = _critical(discordant, level)
     if largest < 0:
         return 0.0
-    return float(bdtr(largest, discordant, share) + bdtr(largest, discordant, 1 - share))
+    return float(binomial_cdf(largest, discordant, share) + binomial_cdf(largest, discordant, 1 - share))
 
 
 def mcnemar_power(n: int, disagreement: float, difference: float, level: float = 0.95) -> float:
@@ -154,20 +156,20 @@ def mcnemar_power(n: int, disagreement: float, difference: float, level: float =
     conditional test, as in Duffy (1984), Biometrics 40:1005-1015.
     """
     import numpy as np
-    from scipy.special import bdtr
+
+    from reflex_bench.harness.distributions import binomial_cdf, binomial_chances
 
     if n < 1 or not 0 <= disagreement <= 1 or abs(difference) > disagreement:
         raise ValueError(f"n = {n}, disagreement = {disagreement}, difference = {difference}")
     if not disagreement:
         return 0.0
     share = (disagreement + difference) / (2 * disagreement)
-    pairs = np.arange(n + 1)
+    chances = binomial_chances(n, disagreement) if disagreement < 1 else np.eye(1, n + 1, n)[0]
     largest = _critical_up_to(n, level)
-    rejects = largest >= 0
-    powers = np.zeros(n + 1)
-    for side in (share, 1 - share):
-        powers[rejects] += bdtr(largest[rejects].astype(float), pairs[rejects], side)
-    chances = np.diff(bdtr(pairs.astype(float), n, disagreement), prepend=0.0)
+    # What is left out adds up to less than the precision of the sum.
+    matter = (largest >= 0) & (chances > _NEGLIGIBLE / (n + 1))
+    pairs, largest, chances = np.arange(n + 1)[matter], largest[matter], chances[matter]
+    powers = sum(binomial_cdf(largest, pairs, side) for side in (share, 1 - share))
     return float(powers @ chances)
 
 
@@ -225,13 +227,19 @@ def _critical(discordant: int, level: float) -> int:
 def _critical_up_to(most: int, level: float) -> np.ndarray[Any, Any]:
     """`_critical` of 0, 1, … discordant pairs."""
     import numpy as np
-    from scipy.special import bdtr
 
     largest = np.full(most + 1, -1)
-    smaller = -1
+    # Exactly, in whole numbers: of the 2**pairs ways in which the pairs can fall, how many have at most `count` on the
+    # smaller side, and how many exactly so many. The test rejects `count` where 2 * at_most / 2**pairs <= 1 - level.
+    size = Fraction(1 - level)
+    count, at_most, exactly = 0, 1, 1
     for pairs in range(most + 1):
-        # One pair more raises the count by at most one.
-        while 2.0 * float(bdtr(smaller + 1, pairs, 0.5)) <= 1 - level and 2 * (smaller + 1) < pairs:
-            smaller += 1
-        largest[pairs] = smaller
+        # One pair more raises what is rejected by at most one.
+        if 2 * at_most * size.denominator <= size.numerator << pairs and 2 * count < pairs:
+            exactly = exactly * (pairs - count) // (count + 1)
+            at_most += exactly
+            count += 1
+        largest[pairs] = count - 1
+        at_most = 2 * at_most - exactly
+        exactly = exactly * (pairs + 1) // (pairs + 1 - count)
     return largest

@@ -94,11 +94,10 @@ def _exists(name: str) -> bool:
         return False
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # the fast one where it was built
     """As `yaml.safe_load` reads, but a key that is given twice is an error: the first would be lost without a word."""
 
-    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        node = super().compose_mapping_node(anchor)
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         lines: dict[tuple[str, str], int] = {}
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGED:
@@ -107,7 +106,8 @@ class _Loader(yaml.SafeLoader):
             if name in lines:
                 raise _Twice(key.value, lines[name], line)
             lines[name] = line
-        return node
+        made: dict[Any, Any] = super().construct_mapping(node, deep)
+        return made
 
 
 class _Twice(yaml.YAMLError):

@@ -70,7 +70,8 @@ def wilson_of_means(values: Sequence[float], independent: float, level: float = 
     interval with it: Franco, Little, Louis and Slud (2019), J. Survey Statistics and Methodology 7:334-364.
     """
     import numpy as np
-    from scipy.special import stdtrit
+
+    from reflex_bench.harness.distributions import t_quantile
 
     numbers = np.asarray(values, dtype=float)
     tasks = numbers.size
@@ -82,7 +83,7 @@ def wilson_of_means(values: Sequence[float], independent: float, level: float = 
         most = tasks * max(1.0, independent)
         if 0 < mean < 1:
             effective = min(most, mean * (1 - mean) / variance) if variance else most
-        reduced = effective * (two_sided_z(level) / float(stdtrit(tasks - 1, (1 + level) / 2))) ** 2
+        reduced = effective * (two_sided_z(level) / t_quantile((1 + level) / 2, tasks - 1)) ** 2
         effective = max(float(tasks), reduced)
     return _score_interval(mean, effective, level)
 

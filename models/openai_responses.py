@@ -52,26 +52,35 @@ def request_body(chat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _input(turns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The conversation as items. A call that is sent back must be followed by its output: the next user turn."""
+    """The conversation as items. A call must be followed by its output: the next turn, of the tool or of the user."""
     called = ""
     for place, turn in enumerate(turns):
-        content = turn["content"]
+        content = turn["content"] or ""
         if called:
             yield {"type": "function_call_output", "call_id": called, "output": content}
             called = ""
             continue
         items = turn.get(ITEMS) or []
-        call = next(
-            (item for item in items if item.get("type") == "function_call" and item.get("call_id")), None
-        )
-        answered = place + 1 < len(turns) and turns[place + 1]["role"] == "user"
-        if call is not None and answered:
+        following = turns[place + 1]["role"] if place + 1 < len(turns) else ""
+        call = next(filter(_is_call, items), None)
+        if call is not None and following in ("user", "tool"):
             yield from items
             called = str(call["call_id"])
             continue
         # What the harness read out of the reply stands for its text; reasoning must come right before that.
         yield from (item for item in items if item.get("type") == "reasoning")
-        yield {"role": turn["role"], "content": content}
+        if turn.get("tool_calls") and following == "tool":
+            if content:
+                yield {"role": turn["role"], "content": content}
+            (made,) = turn["tool_calls"]
+            called = made["id"]
+            yield {"type": "function_call", "call_id": called, **made["function"]}
+            continue
+        yield {"role": "user" if turn["role"] == "tool" else turn["role"], "content": content}
+
+
+def _is_call(item: Mapping[str, Any]) -> bool:
+    return item.get("type") == "function_call" and bool(item.get("call_id"))
 
 
 def _flat(tool: Any) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -163,10 +162,11 @@ SCENARIOS: dict[str, tuple[str, str, str, str]] = {
 
 def game(name: str) -> dict[str, Any]:
     """The content of a scenario's game file, with the domain and grammar of its release."""
+    from reflex_bench.envs.alfworld.package import package_folder
     from reflex_bench.envs.alfworld.releases import rewrite
 
     release, task, goal, _ = SCENARIOS[name]
-    upstream = files("alfworld") / "data"
+    upstream = package_folder() / "data"
     household = "washroom" if name in WASHROOM else "kitchen"
     content = {
         "pddl_domain": (upstream / "alfred.pddl").read_text(encoding="utf-8"),

@@ -13,23 +13,26 @@ FOLDERS = ("agents", "cli", "configs", "envs", "harness", "models")
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The wheel that the tree builds, from a copy, so that no build leftovers come into the tree."""
-    import shutil
+def built(tmp_path_factory):
+    """What `scripts/build` makes of the tree, twice; the second time with younger files."""
+    made = []
+    for name in ("first", "second"):
+        out = tmp_path_factory.mktemp(name)
+        command = [sys.executable, str(ROOT / "scripts" / "build.py"), "--out", str(out)]
+        subprocess.run(command, check=True, capture_output=True)
+        made.append(out)
+    return made
 
-    tree, out = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("wheel")
-    for name in (*FOLDERS, "pyproject.toml", "README.md", "LICENSE"):
-        source = ROOT / name
-        if source.is_dir():
-            shutil.copytree(source, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(source, tree / name)
-    subprocess.run(
-        [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(tree)],
-        check=True,
-        capture_output=True,
-    )
-    return next(out.glob("*.whl"))
+
+@pytest.fixture(scope="module")
+def wheel(built):
+    return next(built[0].glob("*.whl"))
+
+
+def test_wheel_and_source_distribution_are_the_same_bytes_twice(built):
+    first, second = ({path.name: path.read_bytes() for path in out.iterdir()} for out in built)
+    assert sorted(Path(name).suffix for name in first) == [".gz", ".whl"]
+    assert first == second
 
 
 def test_every_module_and_every_text_is_in_the_wheel_and_nothing_else(wheel):

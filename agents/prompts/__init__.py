@@ -25,7 +25,7 @@ def load(name: str) -> Prompts:
 
 def parse(text: str) -> Prompts:
     """Prompts from YAML text; the keys are the attributes of `Prompts`, examples are written as plain transcripts."""
-    raw = yaml.safe_load(text)
+    raw = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
     return Prompts(
         instruction=raw["instruction"].strip(),
         examples={kind: tuple(map(parse_example, texts)) for kind, texts in raw["examples"].items()},

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from reflex_bench.envs.alfworld.episode import AlfworldEpisode, Engine, Opened
 from reflex_bench.envs.alfworld.grammar import Grammar, detect
 from reflex_bench.envs.alfworld.official_data import load_official
+from reflex_bench.envs.alfworld.package import missing_engine, package_version
 from reflex_bench.envs.alfworld.splits import (
     PROCEDURAL,
     games_needed,
@@ -108,6 +109,8 @@ class AlfworldEnvironment:
                 "ALFWorld option 'feedback': hint goes with engine=native alone; the official engine does not know why "
                 "a command had no effect"
             )
+        if options.engine == "official" and (missing := missing_engine()):
+            raise UsageError(missing)
         self._options = options
         self._split, self._recipe = parse_name(options.split, options.seed, options.generator)
         self._pool = WorkerPool(options.workers or os.cpu_count() or 1)
@@ -159,11 +162,9 @@ class AlfworldEnvironment:
 
     def settings(self) -> Mapping[str, Any]:
         """The engine and every version that decides what a game is."""
-        settings: dict[str, Any] = {
-            "engine": self._options.engine,
-            "alfworld": version("alfworld"),
-            "textworld": version("textworld"),
-        }
+        settings: dict[str, Any] = {"engine": self._options.engine, "alfworld": package_version()}
+        if self._options.engine == "official":
+            settings["textworld"] = version("textworld")
         if self._split == PROCEDURAL:
             settings["generator"] = self._recipe.generator
         if self._options.feedback != "plain":
@@ -181,6 +182,10 @@ class AlfworldEnvironment:
         vocabulary, grammar, unknown = self._read(path)
         if vocabulary is not None and self._options.engine == "native":
             return Opened(NativeGame(vocabulary.household), grammar, "native", vocabulary)
+        if missing := missing_engine():
+            raise EnvironmentFailure(
+                f"the native engine does not know the game {path.parent.name} ({unknown}), and {missing}"
+            )
         remote = self._pool.open(path)
         return Opened(remote, grammar, "official", vocabulary, unknown, remote.close)
 

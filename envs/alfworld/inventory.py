@@ -17,7 +17,7 @@ from reflex_bench.envs.alfworld.official_data import (
     split_in,
     what_is_wrong,
 )
-from reflex_bench.envs.alfworld.splits import cache_folder
+from reflex_bench.envs.cache import cache_folder
 
 
 @dataclass(frozen=True, slots=True)

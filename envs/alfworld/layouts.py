@@ -1,4 +1,4 @@
-"""What the installed `alfworld` package knows about rooms, furniture, objects and goals.
+"""What the `alfworld` package knows about rooms, furniture, objects and goals.
 
 The package ships the layouts of 120 rooms and the tables with which its own games were made (Shridhar et al., 2021;
 Shridhar et al., 2020 for ALFRED), but no games. Its files are read here without importing the package, whose import
@@ -12,10 +12,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
 
+from reflex_bench.envs.alfworld.package import package_folder
 from reflex_bench.harness.errors import UsageError
 
 KITCHEN, LIVING_ROOM, BEDROOM, BATHROOM = "Kitchen", "LivingRoom", "Bedroom", "Bathroom"
@@ -82,30 +82,6 @@ class Tables:
     grammar: str
 
 
-def package_version() -> str:
-    """The version of the installed `alfworld` package.
-
-    Raises:
-        UsageError: it is not installed.
-    """
-    try:
-        return version("alfworld")
-    except PackageNotFoundError:
-        raise UsageError("the alfworld package is not installed; run: pip install alfworld") from None
-
-
-def package_folder() -> Path:
-    """Where the installed `alfworld` package keeps its files.
-
-    Raises:
-        UsageError: it is not installed.
-    """
-    spec = importlib.util.find_spec("alfworld")
-    if spec is None or spec.origin is None:
-        raise UsageError("the alfworld package is not installed; run: pip install alfworld")
-    return Path(spec.origin).parent
-
-
 @cache
 def tables() -> Tables:
     """The package's tables, read once."""
@@ -161,9 +137,7 @@ def _fixture_type(name: str) -> str:
 def _module(path: Path, name: str) -> ModuleType:
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise UsageError(
-            f"the installed alfworld package has no {path.name}; reinstall it: pip install alfworld"
-        )
+        raise UsageError(f"the alfworld package in {path.parent.parent} has no {path.name}; reinstall it")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

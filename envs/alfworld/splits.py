@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from reflex_bench.envs.alfworld.generator import GAME_FILE, Recipe, cached
 from reflex_bench.envs.alfworld.generator.recipe import read_recipe
 from reflex_bench.envs.alfworld.goals import CYCLE, MIX
-from reflex_bench.envs.alfworld.layouts import package_version
 from reflex_bench.envs.alfworld.official_data import OFFICIAL_COUNTS, GameFile, room_of
+from reflex_bench.envs.alfworld.package import package_version
 from reflex_bench.envs.base import Split, Task
+from reflex_bench.envs.cache import cache_folder
 from reflex_bench.envs.sampling import Sampling, check_count, first, stratified
 from reflex_bench.harness.errors import UsageError, unknown
 
 PROCEDURAL = "procedural"
 DEFAULT_COUNT = CYCLE
-
-
-def cache_folder() -> Path:
-    """Where generated games are kept: `$REFLEX_BENCH_CACHE`, else `reflex-bench` in the user's cache folder."""
-    if own := os.environ.get("REFLEX_BENCH_CACHE"):
-        return Path(own).expanduser()
-    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-    return Path(base).expanduser() / "reflex-bench"
 
 
 def parse_name(name: str, seed: int | None = None, generator: int | None = None) -> tuple[str, Recipe]:

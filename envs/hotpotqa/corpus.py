@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from reflex_bench.envs.hotpotqa.cache import cache_folder
+from reflex_bench.envs.cache import cache_folder
 from reflex_bench.envs.hotpotqa.documents import Document, document, fold, loosened, without_parenthesis
 from reflex_bench.envs.hotpotqa.index import Index, open_index
 from reflex_bench.harness.errors import UsageError

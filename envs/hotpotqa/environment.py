@@ -14,10 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reflex_bench.agents import prompts
 from reflex_bench.envs.base import Action, Episode, ParsePolicy, Prompts, Split, Task
+from reflex_bench.envs.cache import cache_folder
 from reflex_bench.envs.hotpotqa import splits
 from reflex_bench.envs.hotpotqa import tools as native
 from reflex_bench.envs.hotpotqa.actions import read_action
-from reflex_bench.envs.hotpotqa.cache import cache_folder
 from reflex_bench.envs.hotpotqa.corpus import Corpus, LocalCorpus, read_pages
 from reflex_bench.envs.hotpotqa.documents import Document
 from reflex_bench.envs.hotpotqa.episode import HotpotEpisode

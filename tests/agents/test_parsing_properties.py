@@ -33,6 +33,8 @@ from reflex_bench.envs.hotpotqa.environment import create as hotpotqa
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.models.base import Reply, ToolCall
 
+pytestmark = pytest.mark.slow
+
 DIAGNOSIS = {
     "failed_step": 2,
     "expected": "a mug",

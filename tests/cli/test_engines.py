@@ -5,6 +5,8 @@ import json
 import pytest
 from reading import rows
 
+pytestmark = pytest.mark.official
+
 OPENED = "(not (opened ?r))"
 
 

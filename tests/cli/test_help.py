@@ -25,6 +25,7 @@ COMMANDS = (
         "show",
         "verify",
         "rescore",
+        "plot",
         "models",
         "doctor",
         "config",

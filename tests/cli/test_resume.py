@@ -140,7 +140,7 @@ def test_a_directory_in_which_a_run_had_not_yet_begun_is_as_good_as_an_empty_one
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("kilobytes", [4, 16, 64, 200])
+@pytest.mark.parametrize("kilobytes", [4, 16, 64, 120])
 def test_where_no_more_can_be_written_it_says_so_in_one_line_and_goes_on_later(
     finished, reflex, surroundings, tmp_path, kilobytes
 ):

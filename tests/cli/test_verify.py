@@ -5,6 +5,8 @@ import json
 import pytest
 from reading import rows
 
+pytestmark = pytest.mark.official
+
 
 @pytest.fixture(scope="module")
 def played(reflex, tmp_path_factory):

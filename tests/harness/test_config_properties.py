@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from reflex_bench.harness.config import Config, resolve
 from reflex_bench.harness.errors import UsageError
 
+pytestmark = pytest.mark.slow
+
 SETTINGS = {
     "environment": {"name": "alfworld", "split": "procedural"},
     "tasks": 6,

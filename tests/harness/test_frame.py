@@ -13,6 +13,8 @@ from synthetic_runs import REFLEXION, chain, chains, trial, write_run
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import accounting, read_run
 
+pytestmark = pytest.mark.slow
+
 TWO = {"react": {}, "reflexion": REFLEXION}
 
 
@@ -168,7 +170,7 @@ def test_an_error_is_unknown_from_then_on_and_a_wrong_pass_is_known_to_have_fail
 outcomes = st.sampled_from(["success", "failure", "loop", "step_limit", "error"])
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.lists(st.lists(outcomes, max_size=4), min_size=1, max_size=8))
 def test_any_chains_add_up_and_solved_and_unknown_never_overlap(
     tmp_path: Path, made: list[list[str]]

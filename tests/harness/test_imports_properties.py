@@ -28,6 +28,8 @@ from reflex_bench.harness.hotpotqa_logs import read_log
 from reflex_bench.harness.mapped_rows import import_rows, read_map
 from reflex_bench.harness.reflexion_logs import import_reflexion_logs
 
+pytestmark = pytest.mark.slow
+
 ROWS = [
     {"id": "a", "score": 1.0, "n": 1, "by": {"name": "x"}, "kind": "put"},
     {"id": "b", "score": 0, "n": 1, "by": {"name": "y"}, "kind": "heat"},

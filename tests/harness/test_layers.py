@@ -14,6 +14,8 @@ from reflex_bench.harness.config import ArmConfig, Config, resolve
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.plan import make_plan
 
+pytestmark = pytest.mark.slow
+
 PROFILES = ([], ["paper"], ["production"], ["upstream-code"])
 
 OTHER: dict[str, Any] = {

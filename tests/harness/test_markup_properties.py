@@ -31,6 +31,8 @@ from reflex_bench.harness.plain import plain
 from reflex_bench.harness.render import Cell, Grid, Table, render
 from reflex_bench.harness.styles import styled_table
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = Path(__file__).parent.parent.parent / "results" / "sample"
 PAYLOADS = (
     "<script>alert(1)</script>", '"><img src=x onerror=y>', "</td></table><iframe>", "<!-- x", "<?x ?>", "<![CDATA[x",

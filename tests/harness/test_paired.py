@@ -23,6 +23,8 @@ from reflex_bench.harness.paired import (
     tango,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("only_a", "only_b", "p"),

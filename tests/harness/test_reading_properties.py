@@ -29,6 +29,8 @@ from reflex_bench.harness.store import Store, read_manifest
 from reflex_bench.harness.styles import styled_table
 from reflex_bench.harness.verify import read_verified, verify
 
+pytestmark = pytest.mark.slow
+
 SAMPLE = Path(__file__).parent.parent.parent / "results" / "sample"
 FIRST = "trajectories/reflexion.trial-1.jsonl"
 INFO = json.loads((SAMPLE / "run.json").read_text())

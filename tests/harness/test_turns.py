@@ -23,6 +23,8 @@ from reflex_bench.models.openai import OpenAIModel
 from reflex_bench.models.pacing import Pace
 from reflex_bench.models.registry import ModelOptions
 
+pytestmark = pytest.mark.slow
+
 SOON = 0.9
 """Seconds: below `turns.PATIENCE`, after which nobody waits any more, and below `LONG`."""
 LONG = 1.6

@@ -14,6 +14,8 @@ from reflex_bench.models.base import Message, Request
 from reflex_bench.models.local_server import default_connections, is_loopback
 from reflex_bench.models.openai import OpenAIModel
 
+pytestmark = pytest.mark.slow
+
 Connect = Callable[..., OpenAIModel]
 ASKED = Request((Message("user", "What now?"),))
 

@@ -19,6 +19,8 @@ from reflex_bench.models.base import Message, Request
 from reflex_bench.models.openai import OpenAIModel
 from reflex_bench.models.openai_faults import Complaint, unsupported
 
+pytestmark = pytest.mark.slow
+
 Connect = Callable[..., OpenAIModel]
 
 SOON = {"retry-after-ms": "20"}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from loopback import Answer, Loopback, chat, error, response, said
 
 from reflex_bench.harness.errors import ContextOverflow, ModelError, RunStopped
-from reflex_bench.models.base import Message, Request
+from reflex_bench.models.base import Message, Request, ToolCall
 from reflex_bench.models.openai import OpenAIModel
 
 Connect = Callable[..., OpenAIModel]
@@ -173,6 +174,28 @@ def test_between_tool_calls_reasoning_goes_back_with_its_call_and_the_output(
     # A call without its output is refused by such endpoints.
     model.complete(Request((*TALK, turn), tools=(SEARCH,)))
     assert loopback.posts[2].body["input"][3:] == [THOUGHT, {"role": "assistant", "content": "Search[Kiel]"}]
+
+
+def test_calls_and_outputs_of_a_conversation_are_items_with_and_without_reasoning(
+    loopback: Loopback, model: OpenAIModel
+) -> None:
+    made = ToolCall("Search", '{"entity": "Kiel"}')
+    turns = (Message("assistant", "", call=made, call_id="c1"), Message("tool", "A city.", call_id="c1"))
+    model.complete(Request((*TALK, *turns), tools=(SEARCH,)))
+    called = {"type": "function_call", "name": "Search", "arguments": '{"entity": "Kiel"}'}
+    assert loopback.posts[0].body["input"][3:] == [
+        {**called, "call_id": "c1"},
+        {"type": "function_call_output", "call_id": "c1", "output": "A city."},
+    ]
+    # With its reasoning, the call goes back under the name that the endpoint gave it.
+    kept = json.dumps([THOUGHT, {**called, "call_id": "call_7"}])
+    thought = replace(turns[0], reasoning=kept, form="responses")
+    model.complete(Request((*TALK, thought, turns[1]), tools=(SEARCH,)))
+    assert loopback.posts[1].body["input"][3:] == [
+        THOUGHT,
+        {**called, "call_id": "call_7"},
+        {"type": "function_call_output", "call_id": "call_7", "output": "A city."},
+    ]
 
 
 def test_a_call_that_was_cut_off_is_not_sent_back(loopback: Loopback, model: OpenAIModel) -> None:

@@ -18,6 +18,8 @@ from reflex_bench.models.openai import OpenAIModel
 from reflex_bench.models.pacing import Pace, Rate
 from reflex_bench.models.registry import ModelOptions
 
+pytestmark = pytest.mark.slow
+
 Connect = Callable[..., OpenAIModel]
 ASKED = Request((Message("user", "x" * 400),))
 

@@ -23,6 +23,8 @@ from reflex_bench.models.base import Message, Reply, Request
 from reflex_bench.models.registry import ModelOptions
 from reflex_bench.models.simulated_household import HABITS
 
+pytestmark = pytest.mark.slow
+
 TEXTS = prompts.load("alfworld")
 MODEL = simulated.create("", ModelOptions())
 TASKS, TRIALS = 134, 3

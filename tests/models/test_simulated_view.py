@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from reflex_bench.envs.alfworld.layouts import package_folder
+from reflex_bench.envs.alfworld.package import package_folder
 from reflex_bench.models import simulated_household_notes as notes
 from reflex_bench.models.simulated_household_view import Goal, View, read
 

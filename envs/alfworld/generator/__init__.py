@@ -16,7 +16,7 @@ from uuid import uuid4
 from reflex_bench.envs.alfworld import games as first
 from reflex_bench.envs.alfworld.games import GeneratedGame
 from reflex_bench.envs.alfworld.generator.recipe import VERSION, Recipe
-from reflex_bench.envs.alfworld.layouts import package_version
+from reflex_bench.envs.alfworld.package import package_version
 from reflex_bench.harness.errors import UsageError
 
 __all__ = [

@@ -54,7 +54,7 @@ def renamed(tree: Any, names: dict[str, str]) -> Any:
     return names.get(tree, tree) if isinstance(tree, str) else [renamed(part, names) for part in tree]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_changes_of_the_text_that_mean_the_same_are_the_same_rules(data: st.DataObject) -> None:
     def order(parts: list[Any]) -> list[Any]:
@@ -86,7 +86,7 @@ def owner(tree: list[Any], part: list[Any]) -> str:
     return next(str(action[1]) for action in actions(tree) if any(each is part for each in action))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_one_condition_or_effect_less_is_refused_and_the_action_is_named(data: st.DataObject) -> None:
     tree = domain("refusals")
@@ -107,7 +107,7 @@ EXTRA = {
 }
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_one_condition_or_effect_more_is_refused_by_name_unless_it_makes_no_difference(
     data: st.DataObject,

@@ -104,6 +104,7 @@ def as_data_2_1_1(game: dict[str, Any]) -> dict[str, Any]:
     return {**game, "grammar": grammar, "pddl_domain": domain}
 
 
+@pytest.mark.official
 def test_old_and_new_games_read_alike_in_both_engines(tmp_path: Path) -> None:
     split = tmp_path / "json_2.1.1" / "valid_seen"
     entry = next(entry for entry in write(0, 5, split) if entry.type == "put")
@@ -159,6 +160,7 @@ def test_wrong_options_are_refused_in_one_line(options: dict[str, Any], message:
     assert "\n" not in str(raised.value)
 
 
+@pytest.mark.official
 def test_settings_name_all_that_decides_what_a_game_is() -> None:
     environment = create({"engine": "official"})
     assert set(environment.settings()) == {"engine", "alfworld", "textworld", "generator"}

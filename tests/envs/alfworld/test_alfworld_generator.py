@@ -17,8 +17,9 @@ from reflex_bench.envs.alfworld.contents import LOOK_ALIKES
 from reflex_bench.envs.alfworld.dice import Dice
 from reflex_bench.envs.alfworld.engine import Game
 from reflex_bench.envs.alfworld.generator import GeneratedGame, Recipe, generate, write
-from reflex_bench.envs.alfworld.layouts import layout, package_folder, package_version, tables
+from reflex_bench.envs.alfworld.layouts import layout, tables
 from reflex_bench.envs.alfworld.official import solves
+from reflex_bench.envs.alfworld.package import package_folder, package_version
 from reflex_bench.envs.alfworld.problem import shown_names
 from reflex_bench.envs.alfworld.rooms import furnish
 
@@ -153,6 +154,7 @@ def test_every_walkthrough_wins_at_its_last_command_and_not_before(games: list[G
         assert step.won, game.id
 
 
+@pytest.mark.official
 def test_the_official_engine_agrees_that_walkthroughs_win(games: list[GeneratedGame]) -> None:
     lamp = next(game for game in games if game.type == "examine")
     assert solves(lamp.game, lamp.walkthrough)
@@ -160,6 +162,7 @@ def test_the_official_engine_agrees_that_walkthroughs_win(games: list[GeneratedG
     assert not solves(lamp.game, (*lamp.walkthrough[:-1], "use television 9", lamp.walkthrough[-1]))
 
 
+@pytest.mark.official
 def test_the_planner_needs_no_more_steps_than_the_walkthrough(games: list[GeneratedGame]) -> None:
     import textworld
     from textworld.envs import PddlEnv
@@ -172,6 +175,7 @@ def test_the_planner_needs_no_more_steps_than_the_walkthrough(games: list[Genera
     assert 0 < len(plan) <= len(game.walkthrough)
 
 
+@pytest.mark.official
 def test_the_official_loader_finds_every_game(tmp_path: Path) -> None:
     write(Recipe(5, generator=1), 8, tmp_path / "games")
     program = (

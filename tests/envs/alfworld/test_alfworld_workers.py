@@ -19,6 +19,8 @@ from reflex_bench.envs.alfworld.generator import GAME_FILE, write
 from reflex_bench.envs.alfworld.workers import WorkerPool
 from reflex_bench.harness.errors import EnvironmentFailure
 
+pytestmark = pytest.mark.official
+
 
 @pytest.fixture(scope="module")
 def games(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:

@@ -79,6 +79,7 @@ def test_a_pickled_game_continues_where_it_was():
     assert [twin.step(command) for command in rest] == [game.step(command) for command in rest]
 
 
+@pytest.mark.official
 def test_games_may_be_played_in_threads():
     names = list(transcripts.SCENARIOS) * 8
     with ThreadPoolExecutor(8) as threads:

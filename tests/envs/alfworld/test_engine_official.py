@@ -16,6 +16,8 @@ from reflex_bench.envs.alfworld.releases import RELEASES, rewrite
 from reflex_bench.envs.alfworld.verify import compare, replay
 from reflex_bench.envs.alfworld.workers import WorkerPool
 
+pytestmark = pytest.mark.official
+
 STEPS = 30
 
 

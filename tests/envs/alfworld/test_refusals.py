@@ -57,7 +57,7 @@ def test_every_reason_is_one_that_readers_know(game):
     }
 
 
-@pytest.mark.parametrize("engine", ["native", "official"])
+@pytest.mark.parametrize("engine", ["native", pytest.param("official", marks=pytest.mark.official)])
 def test_both_engines_give_the_reason_with_the_answer(engine, tmp_path):
     path = tmp_path / "game.tw-pddl"
     path.write_text(json.dumps(transcripts.game("light")), encoding="utf-8")

@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 import random
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reflex_bench.envs.base import ParsePolicy
 from reflex_bench.envs.hotpotqa.actions import VERBS, read_action, split_command
 from reflex_bench.envs.hotpotqa.scoring import answer_score, normalise, success_rule
+
+pytestmark = pytest.mark.slow
 
 COUNT = int(os.environ.get("REFLEX_BENCH_FUZZ", "5000"))
 BATCH = 100
@@ -35,8 +38,8 @@ TEXTS = st.one_of(
     st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=3)), max_size=25).map("".join),
 )
 CHECKS = list(HealthCheck)
-SHRINKING = settings(max_examples=300, deadline=None, database=None, suppress_health_check=CHECKS)
-BULK = settings(max_examples=-(-COUNT // BATCH), deadline=None, database=None, suppress_health_check=CHECKS)
+SHRINKING = settings(max_examples=300, database=None, suppress_health_check=CHECKS)
+BULK = settings(max_examples=-(-COUNT // BATCH), database=None, suppress_health_check=CHECKS)
 
 
 def random_text(dice: random.Random) -> str:
