@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from reflex_bench.cli import bench, config, data, doctor, imports, models, plot, read, rescore, verify
+from reflex_bench.cli.encoding import print_in_any_encoding
 from reflex_bench.cli.places import as_called, called_as
 from reflex_bench.harness.env_file import read_env_file
 from reflex_bench.harness.errors import Interrupted, ReflexError, UsageError
@@ -58,6 +59,7 @@ def run() -> None:
     """The console script. Exit codes: 0 done, 1 stopped or with errors, 2 the person's mistake, 130 interrupted."""
     # A cluster ends a job with SIGTERM: it is to end as cleanly as with Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    print_in_any_encoding()
     logging.basicConfig(format="reflex: %(message)s")
     for handler in logging.getLogger().handlers:
         # Some libraries set their own loggers to tell everything; the level of the root does not hold them back.

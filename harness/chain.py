@@ -10,6 +10,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from reflex_bench.agents import schema, structured
@@ -20,9 +21,10 @@ from reflex_bench.agents.reflexion import reflexion
 from reflex_bench.agents.transcripts import error_class_of, summary_of
 from reflex_bench.envs.base import Action, Task
 from reflex_bench.harness.asking import Asking
-from reflex_bench.harness.errors import RunStopped, TrialError
+from reflex_bench.harness.errors import ModelError, RunStopped, TrialError
 from reflex_bench.harness.journal import Call, Journal
 from reflex_bench.harness.plan import Arm, Plan, fingerprint
+from reflex_bench.harness.refused import is_for_good, is_refusal
 from reflex_bench.harness.roles import RoleConfig
 from reflex_bench.harness.rows import Spent, Where, error_row, read_spent, read_trajectory, trial_row
 from reflex_bench.models.base import Reply, Request
@@ -42,15 +44,19 @@ class Shared:
     Args:
         rows: trials of this task that an earlier process finished.
         idle: is entered while somebody waits.
+        refused: by attempt, how often an endpoint refused it to earlier processes.
     """
 
     def __init__(
         self,
         rows: Sequence[Mapping[str, Any]] = (),
         idle: Callable[[], AbstractContextManager[object]] = nullcontext,
+        refused: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
         self._idle = idle
-        self.rows = {row["attempt"]: row for row in rows}
+        # Of arms that share a trial, one may have been refused what came after it.
+        errors_first = sorted(rows, key=lambda row: row["outcome"] != "error")
+        self.rows, self.refused = {row["attempt"]: row for row in errors_first}, refused
         self._guard = threading.Lock()
         self._made: dict[str, Future[Any]] = {}
 
@@ -80,6 +86,7 @@ class Chain:
         write: takes a finished trial's row and its wall time in seconds.
         memory: the arm's.
         failed: whether infrastructure ended the chain.
+        refused: whether it did so for good: nothing is owed.
     """
 
     plan: Plan
@@ -92,6 +99,7 @@ class Chain:
     stopping: threading.Event
     memory: Memory
     failed: bool = False
+    refused: bool = False
 
     def __post_init__(self) -> None:
         trials, memory = self.plan.trials, self.memory.view(self.task)
@@ -116,7 +124,7 @@ class Chain:
         except RunStopped:
             raise
         except TrialError as error:
-            row = self._error_row(str(error), None)
+            row = self._error_row(str(error), None, is_refusal(error))
         except Exception as error:
             # A fault of a plug-in, or of ours, costs one trial and is shown; it must not cost a night's run.
             row = self._error_row(f"{type(error).__name__}: {error}", traceback.format_exc())
@@ -124,9 +132,13 @@ class Chain:
         ended = row["passed"] and not self.plan.independent
         return not (self.failed or ended or row["trial"] == self.plan.trials)
 
-    def _error_row(self, message: str, trace: str | None) -> dict[str, Any]:
+    def _error_row(self, message: str, trace: str | None, refused: bool = False) -> dict[str, Any]:
         self.failed = True
-        return error_row(self._where, message, self._shown, self._spent, trace)
+        row = error_row(self._where, message, self._shown, self._spent, trace)
+        if refused:
+            row["refused"] = self.shared.refused.get(self._where.attempt, 0) + 1
+        self.refused = is_for_good(row)
+        return row
 
     def _attempt(self, trial: int, memory: tuple[str, ...]) -> Trajectory:
         apart = None if self.plan.config.share_first_trial else self.arm.name
@@ -142,6 +154,8 @@ class Chain:
 
     def _play(self, trial: int, memory: tuple[str, ...]) -> tuple[Trajectory, dict[str, Spent]]:
         recorded = self.shared.rows.get(self._where.attempt)
+        if recorded is not None and is_for_good(recorded):
+            raise ModelError(recorded["error"], "content_filter")
         if recorded is not None:
             return read_trajectory(recorded, self.task), read_spent(recorded, PLAYING)
         ask = self._asking("actor", self.arm.actor, self.plan.max_calls)

@@ -10,6 +10,7 @@ from reflex_bench.harness.frame import Run, accounting
 from reflex_bench.harness.meaning_notes import clusters, definitions, engines, origin
 from reflex_bench.harness.measures import without_overlap
 from reflex_bench.harness.number_format import count, joined
+from reflex_bench.harness.refused import MOST_ATTEMPTS
 from reflex_bench.harness.row_settings import (
     change_in_words,
     changed_parameters,
@@ -120,7 +121,9 @@ def _status(run: Run) -> Iterable[str]:
 
 def _errors(run: Run) -> Iterable[str]:
     for arm in run.arms:
-        errors = int((run.rows(arm)["outcome"] == "error").sum())
+        failed = run.rows(arm)[run.rows(arm)["outcome"] == "error"]
+        errors = len(failed)
+        yield from _refused(arm, int((failed["refused"] >= MOST_ATTEMPTS).sum()))
         if is_sampled(run):
             yield from _missing_samples(run, arm, errors)
             continue
@@ -132,6 +135,14 @@ def _errors(run: Run) -> Iterable[str]:
                 f"{run.tasks} without a result. pass@{run.limit(arm)} is {100 * low:.1f}% if all of "
                 f"them fail and {100 * high:.1f}% if all succeed."
             )
+
+
+def _refused(arm: str, trials: int) -> Iterable[str]:
+    if trials:
+        yield (
+            f"{arm}: {count(trials, 'trial')} refused for good by the model's endpoint, each {MOST_ATTEMPTS} times: "
+            "counted as ended in an error, and not asked for again."
+        )
 
 
 def _missing_samples(run: Run, arm: str, errors: int) -> Iterable[str]:

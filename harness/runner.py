@@ -19,6 +19,7 @@ from reflex_bench.harness.contamination import Overlap, overlaps
 from reflex_bench.harness.errors import RunStopped
 from reflex_bench.harness.plan import Arm, Plan
 from reflex_bench.harness.progress import Ended, Progress
+from reflex_bench.harness.refused import is_for_good
 from reflex_bench.harness.remembering import begin, leave
 from reflex_bench.harness.store import Store
 from reflex_bench.harness.turns import Turns, waiting
@@ -129,7 +130,9 @@ class Runner:
     def _chain(self, arm: Arm, task: Task) -> Chain:
         with self._guard:
             if task.id not in self._shared:
-                self._shared[task.id] = Shared(self._store.resumed.pop(task.id, ()), self._idle)
+                self._shared[task.id] = Shared(
+                    self._store.resumed.pop(task.id, ()), self._idle, self._store.refused
+                )
             shared = self._shared[task.id]
         return Chain(
             self._plan,
@@ -187,7 +190,7 @@ class Runner:
         with self._guard:
             if more:
                 self._following[arm].append(chain)
-            self._broken |= {arm} if chain.failed else set()
+            self._broken |= {arm} if chain.failed and not chain.refused else set()
             self._playing[arm] -= 1
             if self._playing[arm]:
                 return
@@ -241,7 +244,7 @@ class Runner:
                 self._overlaps |= dict.fromkeys(overlaps(self._shown, [opened]))
             return
         with self._guard:
-            self._errors += 1
+            self._errors += not is_for_good(row)
             self._errors_in_a_row += 1
             in_a_row = self._errors_in_a_row
         if in_a_row >= self._plan.config.limits.stop_after_errors:

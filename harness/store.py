@@ -26,6 +26,7 @@ from filelock import FileLock, Timeout
 from reflex_bench.harness.errors import RunStopped, UsageError
 from reflex_bench.harness.journal import Journal
 from reflex_bench.harness.lines import AppendFile, Syncer, as_line, cut_torn_line, unwritable
+from reflex_bench.harness.refused import is_for_good, times_refused
 from reflex_bench.harness.rows import brief
 from reflex_bench.harness.trials import checked_lines, recorded
 
@@ -64,6 +65,7 @@ class Store:
         self._files: dict[str, AppendFile] = {}
         self.done: dict[tuple[str, str], int] = {}
         self.resumed: dict[str, list[dict[str, Any]]] = {}
+        self.refused: dict[str, int] = {}  # by attempt, how often an endpoint refused it
         self._written: set[tuple[str, str, int]] = set()  # by earlier processes
         self._solved: Counter[str] = Counter()
         self.engines: Counter[str] = Counter()  # by which engine how many of the trials on record were played
@@ -107,21 +109,24 @@ class Store:
         return self._solved[arm]
 
     def _recover(self) -> None:
-        """Finds out what earlier processes finished; trials that ended in errors are owed again.
+        """Finds out what earlier processes finished; trials that ended in errors are owed again, but for a few.
 
         The trajectory files are the record; `trials.jsonl` is brought in step with them. Whole trials are kept in
         memory only for tasks that are not finished.
         """
         index = self.path / "trials.jsonl"
         cut_torn_line(index)
-        known = checked_lines(index)
+        known = list(checked_lines(index))
         seconds = {(row["arm"], row["task"], row["trial"]): row.get("seconds") for row in known}
         files = sorted((self.path / "trajectories").glob("*.jsonl"))
         rows: list[dict[str, Any]] = []
+        self.refused = times_refused(self.manifest.get("refused"), known)
+        if self.refused:
+            self.manifest = {**self.manifest, "refused": self.refused}
         for file in files:
             cut_torn_line(file)
-            if any(row["outcome"] == "error" for row in recorded(file)):
-                write_lines(file, (row for row in recorded(file) if row["outcome"] != "error"))
+            if any(map(_is_owed, recorded(file))):
+                write_lines(file, (row for row in recorded(file) if not _is_owed(row)))
             rows.extend(brief(row) for row in recorded(file))
         if strangers := {row["arm"] for row in rows} - self.manifest["arms"].keys():
             raise UsageError(
@@ -132,10 +137,10 @@ class Store:
         ended: list[tuple[str, str, int]] = []
         for row in rows:
             row["seconds"] = seconds.get((row["arm"], row["task"], row["trial"]))
-            self._solved[row["arm"]] += row["success"]
+            self._solved[row["arm"]] += bool(row["success"])
             self._count_engine(row)
             ends = row["passed"] and not self.manifest["arms"][row["arm"]].get("independent")
-            if ends or row["trial"] == self.manifest["trials"]:
+            if ends or is_for_good(row) or row["trial"] == self.manifest["trials"]:
                 ended.append((row["arm"], row["task"], row["trial"]))
         # A trial that is missing before the last one is owed, too.
         self.done = {
@@ -208,6 +213,10 @@ class Store:
         if self._syncer is not None:
             self._syncer.close()
         self._lock.release()
+
+
+def _is_owed(row: Mapping[str, Any]) -> bool:
+    return row["outcome"] == "error" and not is_for_good(row)
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

@@ -20,7 +20,7 @@ MOST_TRIALS = 10_000
 
 _COUNTS = (
     *("steps", "thoughts", "invalid_actions", "unparsed", "repairs", "calls", "memory_shown"),
-    *("reasoning_tokens", "reasoning_estimated", "asked_again", "cut_off", "lost_calls"),
+    *("reasoning_tokens", "reasoning_estimated", "asked_again", "cut_off", "lost_calls", "refused"),
 )
 _MEASURES = (
     *("prompt_tokens", "completion_tokens", "cached_tokens", "reflection_tokens", "cost", "seconds"),

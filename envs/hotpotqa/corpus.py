@@ -111,6 +111,10 @@ class LocalCorpus:
             for name in dict.fromkeys(map(loosened, (title, *redirects))):
                 self._loosened[name].append(page)
 
+    def holds(self, title: str) -> bool:
+        """Whether a page has this title, or is led to from it."""
+        return fold(title) in self._titles or fold(title) in self._redirects
+
     def find(self, query: str, similar: int) -> Found | Missing:
         """Resolves a query in the order that the module's text gives."""
         wanted = fold(query)

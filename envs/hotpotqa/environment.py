@@ -21,6 +21,7 @@ from reflex_bench.envs.hotpotqa.actions import read_action
 from reflex_bench.envs.hotpotqa.corpus import Corpus, LocalCorpus, read_pages
 from reflex_bench.envs.hotpotqa.documents import Document
 from reflex_bench.envs.hotpotqa.episode import HotpotEpisode
+from reflex_bench.envs.hotpotqa.gold import gold_notes
 from reflex_bench.envs.hotpotqa.profiles import PROFILES, REFLEX, WHOLE_PAGE
 from reflex_bench.envs.hotpotqa.questions import Question
 from reflex_bench.envs.hotpotqa.scoring import success_rule
@@ -129,10 +130,12 @@ class HotpotEnvironment:
             options = self.options
             self._wanted = count or 0
             split = splits.choose(self._source, options.sample, options.task_ids, options.task_type)
-            self._corpus  # noqa: B018 - a corpus that cannot be read must fail here, before the first paid call
+            corpus = self._corpus  # one that cannot be read must fail here, before the first paid call
             if options.corpus == "question":
                 self._check_own_pages(split)
-            return splits.subset(split, count, seed, options.sampling)
+            taken = splits.subset(split, count, seed, options.sampling)
+            notes = gold_notes(taken.tasks, corpus, options.corpus == "question")
+            return replace(taken, notes=(*taken.notes, *notes))
 
     @cached_property
     def _source(self) -> splits.Source:

@@ -39,6 +39,11 @@ class Question:
         """Titles of the pages that hold the supporting facts."""
         return frozenset(title for title, _ in self.facts)
 
+    @property
+    def has_gold_pages(self) -> bool:
+        """Whether the paragraphs that came with the question hold all of them."""
+        return self.gold_titles <= {page.title for page in self.pages}
+
 
 def task(record: Mapping[str, Any]) -> Task:
     """A task from a record of either schema.
@@ -46,14 +51,20 @@ def task(record: Mapping[str, Any]) -> Task:
     Raises:
         ValueError: says what is wrong with the record.
     """
-    identity = record.get("_id") or record.get("id")
+    identity = record.get("id") if record.get("_id") is None else record["_id"]
+    if type(identity) is int:
+        identity = str(identity)
     text, answer, kind = record.get("question"), record.get("answer"), record.get("type")
-    if not isinstance(identity, str):
+    if identity is None or identity == "":
         raise ValueError("no `_id` or `id`")
+    if not isinstance(identity, str):
+        raise ValueError(f"the id is {_shown(identity)}; it must be a text or a whole number")
     if not isinstance(text, str) or not text.strip():
         raise ValueError("no `question`")
-    if not isinstance(answer, str):
+    if answer is None or (isinstance(answer, str) and not answer.strip()):
         raise ValueError("no `answer` (the test split has none and cannot be scored here)")
+    if not isinstance(answer, str):
+        raise ValueError(f"`answer` is {_shown(answer)}; it must be one text")
     if kind not in TYPES:
         raise ValueError(f"`type` is {kind!r}; it must be bridge or comparison")
     facts = tuple(
@@ -66,6 +77,10 @@ def task(record: Mapping[str, Any]) -> Task:
     # Questions about the same two pages stand or fall together.
     pair = " | ".join(sorted(data.gold_titles)) or None
     return Task(identity, kind, " ".join(text.split()), _fingerprint(text, kind, data), data, pair)
+
+
+def _shown(value: Any) -> str:
+    return f"the {type(value).__name__} {json.dumps(value, ensure_ascii=False, default=str)[:100]}"
 
 
 def _pairs(record: Mapping[str, Any], key: str, second: str) -> list[tuple[Any, Any]]:

@@ -22,6 +22,8 @@ HUB = "hotpotqa/hotpot_qa"
 # The development set; the presets are positions in its official order.
 DEVELOPMENT = 7405
 SAMPLES = ("reflexion-100", "react-500")
+PARQUET = b"PAR1"
+"""How every file of this format begins."""
 _ERRORS_SHOWN = 5
 
 
@@ -130,7 +132,13 @@ def file(path: Path) -> Source:
         UsageError: it cannot be read; malformed records are named by line (in a list: by their number).
     """
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        raw = path.read_bytes()
+        if raw.startswith(PARQUET):
+            raise UsageError(
+                f"{path} is Parquet; write it as JSON lines first: "
+                "pandas.read_parquet(FILE).to_json('questions.jsonl', orient='records', lines=True)"
+            )
+        text = raw.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     return Source(f"file:{path.name}", _tasks(str(path), _records(path, text)))

@@ -282,3 +282,14 @@ def test_content_that_one_task_may_not_have_is_an_error_of_that_task(bench, refl
     trials = rows(tmp_path / "fussy" / "trials.jsonl")
     assert len(trials) == 4, "the run goes on"
     assert sum(row["outcome"] == "error" for row in trials) == 1
+    # Resumed twice, it has been refused three times: that is how it stays, and nothing is owed.
+    asked = []
+    for code in (1, 0, 0):
+        before = len(loopback.posts)
+        done = reflex("resume", tmp_path / "fussy", "-q", OPENAI_API_KEY="k")
+        assert done.returncode == code, done.stderr
+        asked.append(len(loopback.posts) - before)
+    assert asked == [1, 1, 0]
+    assert "react: 1 trial refused for good" in " ".join(done.stdout.split())
+    assert done.stderr == ""
+    assert len(rows(tmp_path / "fussy" / "trials.jsonl")) == 4

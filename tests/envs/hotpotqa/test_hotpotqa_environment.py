@@ -81,6 +81,25 @@ def test_a_question_is_played_from_file_to_result(data: Path) -> None:
     environment.close()
 
 
+def test_gold_that_the_questions_lack_is_counted(tmp_path: Path) -> None:
+    whole = record("q1", "Orm", "river")
+    half = {
+        **record("q2", "Hale", "doctor"),
+        "context": [["Hale", ["Hale is a doctor."]], ["Far", ["It is far."]]],
+    }
+    none = {**record("q3", "Corvel", "The"), "supporting_facts": [["Nowhere", 0]]}
+    path = tmp_path / "dev.json"
+    path.write_text(json.dumps([whole, half, none]), encoding="utf-8")
+    environment = create({"data": str(path)})
+    # Everywhere, which the second question lacks, came with the others.
+    assert environment.load().notes == (
+        "gold pages of 1 of 3 questions are not in the corpus",
+        "gold pages of 2 of 3 questions are not among the question's own paragraphs, which are what cot-gold is shown",
+        "the gold answers of 1 of 3 questions have no word that is scored, so that an empty answer is right",
+    )
+    assert create({"data": str(path), "task_ids": ("q1",)}).load().notes == ()
+
+
 def test_the_split_corpus_is_the_whole_file_whatever_is_selected(data: Path) -> None:
     whole, part = create({"data": data}), create({"data": data, "task_ids": ["q1"]})
     assert len(part.load().tasks) == 1

@@ -83,6 +83,17 @@ BAD = [
     (json.dumps({**OFFICIAL, "_id": None}), "line 2: no `_id` or `id`"),
     (json.dumps({**OFFICIAL, "_id": "q2", "question": " "}), "line 2: no `question`"),
     (json.dumps({key: OFFICIAL[key] for key in ("_id", "question", "type")}), "line 2: no `answer`"),
+    (json.dumps({**OFFICIAL, "_id": 1.5}), "line 2: the id is the float 1.5; it must be"),
+    (json.dumps({**OFFICIAL, "_id": "q2", "answer": " "}), "line 2: no `answer`"),
+    (
+        json.dumps({**OFFICIAL, "_id": "q2", "answer": ["Paris"]}),
+        'line 2: `answer` is the list ["Paris"]; it must be',
+    ),
+    (
+        json.dumps({**OFFICIAL, "_id": "q2", "answer": 1998}),
+        "line 2: `answer` is the int 1998; it must be one text",
+    ),
+    (json.dumps({**OFFICIAL, "_id": "q2", "answer": True}), "line 2: `answer` is the bool true"),
     (json.dumps({**OFFICIAL, "_id": "q2", "type": "yesno"}), "line 2: `type` is 'yesno'"),
     (
         json.dumps({**OFFICIAL, "_id": "q2", "supporting_facts": [["A"]]}),
@@ -109,6 +120,27 @@ def test_a_malformed_record_is_named_by_its_line(tmp_path: Path, line: str, mess
     assert "1 malformed" in str(raised.value)
     assert message in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_an_id_may_be_a_whole_number(tmp_path: Path) -> None:
+    rows = [{**OFFICIAL, "_id": 17}, {**OFFICIAL, "_id": 0}]
+    source = splits.file(write(tmp_path / "dev.json", json.dumps(rows)))
+    assert [each.id for each in source.tasks] == ["17", "0"]
+
+
+def test_a_parquet_file_is_named_with_the_way_to_json_lines_which_is_read(tmp_path: Path) -> None:
+    import pandas
+
+    rows = [{**OFFICIAL, "supporting_facts": {"title": ["A"], "sent_id": [0]},
+             "context": {"title": ["A"], "sentences": [["It is."]]}}]  # fmt: skip
+    pandas.DataFrame(rows).to_parquet(tmp_path / "x.parquet")
+    with pytest.raises(UsageError, match="is Parquet; write it as JSON lines first") as raised:
+        splits.file(tmp_path / "x.parquet")
+    lines = tmp_path / "questions.jsonl"
+    said = str(raised.value).partition(": pandas.")[2]
+    assert said == "read_parquet(FILE).to_json('questions.jsonl', orient='records', lines=True)"
+    pandas.read_parquet(tmp_path / "x.parquet").to_json(lines, orient="records", lines=True)
+    assert splits.file(lines).tasks[0].data.facts == (("A", 0),)
 
 
 def test_every_malformed_record_is_counted_and_the_first_are_named(tmp_path: Path) -> None:
