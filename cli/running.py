@@ -97,7 +97,7 @@ def carry_out(
             store.set_status("interrupted", ended=now(), reason=ended.reason)
             leave_now(store.path)
         with undisturbed():
-            more = learned(plan, store.manifest, ended, store.engines, store.journal.taken)
+            more = learned(plan, store.manifest, ended, store.engines, store.taken)
             store.set_status(ended.status, ended=now(), reason=ended.reason, **more)
             store.close()
         # Who interrupts once more does not wait for the tables; they can be made at any time.

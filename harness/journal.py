@@ -91,18 +91,15 @@ class Journal:
     def __init__(
         self, path: Path, syncer: Syncer | None = None, tasks: Collection[str] | None = None
     ) -> None:
-        self._file = AppendFile(path, syncer)
         self._guard = threading.Lock()
         self.taken = Taken()
         try:
             self._recorded = dict(self._read(path, tasks)) if tasks else {}
-        except (UsageError, LookupError, TypeError, AttributeError, ValueError) as error:
-            self._file.close()
-            if isinstance(error, UsageError):
-                raise
+        except (LookupError, TypeError, AttributeError, ValueError):
             raise UsageError(
                 f"{path}: a line is no model call; restore the file or remove the line"
             ) from None
+        self._file = AppendFile(path, syncer)
 
     def reply(
         self, call: Call, request: str, characters: int, ask: Callable[[], Reply], again: int = 0

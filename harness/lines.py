@@ -135,7 +135,10 @@ class AppendFile:
 
 
 def cut_torn_line(path: Path) -> None:
-    """Cuts off what follows the last line end: the mark of a process that was killed while writing."""
+    """Cuts off what follows the last line end: the mark of a process that was killed while writing.
+
+    Where that is a whole JSON object it lacks its line end alone, and is given it: readers count it, too.
+    """
     if not path.exists():
         return
     with open(path, "rb+") as file:
@@ -150,8 +153,20 @@ def cut_torn_line(path: Path) -> None:
                 position = start + newline + 1
                 break
             position = start
-        if position != end:
+        if position == end:
+            return
+        file.seek(position)
+        if _is_object(file.read()):
+            file.write(b"\n")
+        else:
             file.truncate(position)
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
@@ -164,10 +179,12 @@ def read_lines(path: Path) -> Iterator[dict[str, Any]]:
         return
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
-            if line.endswith(b"\n"):
-                try:
-                    yield json.loads(line)
-                except (ValueError, RecursionError):
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError):
+                if line.endswith(b"\n"):
                     raise UsageError(
                         f"{path}, line {number}: not a JSON line; restore the file or remove the line"
                     ) from None
+            else:
+                yield row

@@ -25,6 +25,11 @@ def is_for_good(row: Mapping[str, Any]) -> bool:
     return row.get("outcome") == "error" and isinstance(times, int) and times >= MOST_ATTEMPTS
 
 
+def is_owed(row: Mapping[str, Any]) -> bool:
+    """Whether the trial of a row ended in an error and is tried again."""
+    return row["outcome"] == "error" and not is_for_good(row)
+
+
 def times_refused(known: object, rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """How often each attempt was refused.
 

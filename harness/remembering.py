@@ -101,7 +101,7 @@ def _recorded(run: Path, arm: str) -> list[dict[str, Any]]:
 
 def _relive(memory: Memory, task: Task, row: Mapping[str, Any]) -> None:
     view = memory.view(task)
-    view.outcome(row["memory_ids"], row["passed"])
+    view.outcome(row["memory_ids"] or (), row["passed"])
     if row["reflected"] and row["reflection_kept"]:
         view.add(row["reflection"], row["trial"], row["error_class"])
 

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.frame import read_info
+from reflex_bench.harness.frame import read_info, read_run
 from reflex_bench.harness.plan import fingerprint
+from reflex_bench.harness.recovery import key_of, recover
 from reflex_bench.harness.rows import brief
 from reflex_bench.harness.store import write_json, write_lines
 from reflex_bench.harness.trials import checked_lines, recorded
@@ -38,28 +39,34 @@ def rescore(run: Path, success: str) -> Path:
     target = run.parent / f"{run.name}-{''.join(mark if mark.isalnum() else '-' for mark in rule.name)}"
     if target.exists():
         raise UsageError(f"{target}: is there already")
+    recover(run, manifest)
+    # Whole or not at all: what cannot be finished, or would not read, never bears the name of a run.
+    made = target.with_name(f".{target.name}.tmp")
+    shutil.rmtree(made, ignore_errors=True)
+    try:
+        _write(run, manifest, rule, made, target.name)
+        read_run(made)
+        made.rename(target)
+    except BaseException:
+        shutil.rmtree(made, ignore_errors=True)
+        raise
+    return target
+
+
+def _write(run: Path, manifest: Mapping[str, Any], rule: Any, made: Path, name: str) -> None:
     index: list[dict[str, Any]] = []
-    seconds = {_key(row): row.get("seconds") for row in checked_lines(run / "trials.jsonl")}
+    seconds = {key_of(row): row.get("seconds") for row in checked_lines(run / "trials.jsonl")}
     by_trial = sorted((run / "trajectories").glob("*.jsonl"), key=_trial_of)
     # A sample is taken whatever became of the others.
     independent = {arm for arm, settings in manifest["arms"].items() if settings.get("independent")}
     ended: set[tuple[str, str]] = set()
-    try:
-        for path in by_trial:
-            rows = list(_rescored(path, rule, ended, independent))
-            if rows:
-                write_lines(target / "trajectories" / path.name, rows)
-            index += [{**brief(row), "seconds": seconds.get(_key(row))} for row in rows]
-    except UsageError:
-        shutil.rmtree(target, ignore_errors=True)
-        raise
-    write_lines(target / "trials.jsonl", sorted(index, key=_key))
-    write_json(target / "run.json", _described(manifest, target.name, rule.name))
-    return target
-
-
-def _key(row: Mapping[str, Any]) -> tuple[str, str, int]:
-    return row["arm"], row["task"], row["trial"]
+    for path in by_trial:
+        rows = list(_rescored(path, rule, ended, independent))
+        if rows:
+            write_lines(made / "trajectories" / path.name, rows)
+        index += [{**brief(row), "seconds": seconds.get(key_of(row))} for row in rows]
+    write_lines(made / "trials.jsonl", sorted(index, key=key_of))
+    write_json(made / "run.json", _described(manifest, name, rule.name))
 
 
 def _trial_of(path: Path) -> int:

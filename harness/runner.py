@@ -40,9 +40,10 @@ class Runner:
 
     def __init__(self, plan: Plan, store: Store, progress: Progress) -> None:
         self._plan, self._store, self._progress = plan, store, progress
-        self._budget = Budget(plan.config.limits, store.journal.taken, plan.models)
         self._stopping = plan.stopping
         self._memories = {arm.name: begin(plan, arm, store.path) for arm in plan.arms}
+        self._journal = store.begin()
+        self._budget = Budget(plan.config.limits, self._journal.taken, plan.models)
         self._queue: queue.SimpleQueue[tuple[Arm, Task] | Chain | None] = queue.SimpleQueue()
         self._playing: Counter[str] = Counter()
         self._following: dict[str, list[Chain]] = defaultdict(list)
@@ -139,7 +140,7 @@ class Runner:
             arm,
             task,
             shared,
-            self._store.journal,
+            self._journal,
             self._complete,
             self._write,
             self._stopping,

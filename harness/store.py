@@ -24,11 +24,12 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from reflex_bench.harness.errors import RunStopped, UsageError
-from reflex_bench.harness.journal import Journal
+from reflex_bench.harness.journal import Journal, Taken
 from reflex_bench.harness.lines import AppendFile, Syncer, as_line, cut_torn_line, unwritable
-from reflex_bench.harness.refused import is_for_good, times_refused
+from reflex_bench.harness.recovery import key_of, recover, resumed
+from reflex_bench.harness.refused import is_for_good, is_owed
 from reflex_bench.harness.rows import brief
-from reflex_bench.harness.trials import checked_lines, recorded
+from reflex_bench.harness.trials import recorded
 
 SCHEMA_VERSION = 2
 """Of a run directory. Version 1 had other defaults: see `reflex_bench.harness.manifest.config_of`."""
@@ -69,12 +70,45 @@ class Store:
         self._written: set[tuple[str, str, int]] = set()  # by earlier processes
         self._solved: Counter[str] = Counter()
         self.engines: Counter[str] = Counter()  # by which engine how many of the trials on record were played
-        self._recover()
-        calls = path / "calls.jsonl"
+        try:
+            self._recovered = recover(path, self.manifest)
+            self.refused = self._recovered.refused
+            if self.refused:
+                self.manifest = {**self.manifest, "refused": self.refused}
+            self._take_in(self._recovered.rows)
+            self.resumed = resumed(self._recovered, self.unfinished())
+        except BaseException:
+            self._lock.release()
+            raise
+        self.taken = Taken()
+        self._syncer: Syncer | None = None
+        self._journal: Journal | None = None
+
+    def begin(self) -> Journal:
+        """Brings the files in step with one another and opens the journal; until then nothing is written.
+
+        Trials that ended in errors are owed again and leave their files; `trials.jsonl` follows the trajectories. One
+        that has results which no trajectory file has is kept as `trials.jsonl.old`.
+
+        Raises:
+            UsageError: `calls.jsonl` is damaged; nothing is changed.
+            RunStopped: a file cannot be written; it is as it was.
+        """
+        index, calls, found = self.path / "trials.jsonl", self.path / "calls.jsonl", self._recovered
         unfinished = self.unfinished() if calls.exists() else None
         # What a stand-in said costs nothing to make again; a paid reply must survive a power cut.
         self._syncer = None if self.manifest.get("simulated") else Syncer()
-        self.journal = Journal(calls, self._syncer, unfinished)
+        journal = self._journal = Journal(calls, self._syncer, unfinished)
+        self.taken = journal.taken
+        for file in found.files:
+            cut_torn_line(file)
+        for file in found.failed:
+            write_lines(file, (row for row in recorded(file) if not is_owed(row)))
+        if found.lost:
+            _replace(index.with_name(index.name + ".old"), [index.read_bytes()])
+        if found.rows or index.exists():
+            write_lines(index, found.rows)
+        return journal
 
     def unfinished(self) -> set[str]:
         """The ids of the tasks that some arm has not finished."""
@@ -108,53 +142,23 @@ class Store:
         """How many tasks an arm had solved when this process began."""
         return self._solved[arm]
 
-    def _recover(self) -> None:
-        """Finds out what earlier processes finished; trials that ended in errors are owed again, but for a few.
-
-        The trajectory files are the record; `trials.jsonl` is brought in step with them. Whole trials are kept in
-        memory only for tasks that are not finished.
-        """
-        index = self.path / "trials.jsonl"
-        cut_torn_line(index)
-        known = list(checked_lines(index))
-        seconds = {(row["arm"], row["task"], row["trial"]): row.get("seconds") for row in known}
-        files = sorted((self.path / "trajectories").glob("*.jsonl"))
-        rows: list[dict[str, Any]] = []
-        self.refused = times_refused(self.manifest.get("refused"), known)
-        if self.refused:
-            self.manifest = {**self.manifest, "refused": self.refused}
-        for file in files:
-            cut_torn_line(file)
-            if any(map(_is_owed, recorded(file))):
-                write_lines(file, (row for row in recorded(file) if not _is_owed(row)))
-            rows.extend(brief(row) for row in recorded(file))
-        if strangers := {row["arm"] for row in rows} - self.manifest["arms"].keys():
-            raise UsageError(
-                f"{self.path}: trials of an arm {min(strangers)!r}, which run.json does not have"
-            )
-        rows.sort(key=lambda row: (row["arm"], row["task"], row["trial"]))
-        self._written.update((row["arm"], row["task"], row["trial"]) for row in rows)
+    def _take_in(self, rows: Iterable[dict[str, Any]]) -> None:
+        """Finds out what earlier processes finished."""
         ended: list[tuple[str, str, int]] = []
         for row in rows:
-            row["seconds"] = seconds.get((row["arm"], row["task"], row["trial"]))
-            self._solved[row["arm"]] += bool(row["success"])
+            key = arm, _, trial = key_of(row)
+            self._written.add(key)
+            self._solved[arm] += bool(row["success"])
             self._count_engine(row)
-            ends = row["passed"] and not self.manifest["arms"][row["arm"]].get("independent")
-            if ends or is_for_good(row) or row["trial"] == self.manifest["trials"]:
-                ended.append((row["arm"], row["task"], row["trial"]))
+            ends = row["passed"] and not self.manifest["arms"][arm].get("independent")
+            if ends or is_for_good(row) or trial == self.manifest["trials"]:
+                ended.append(key)
         # A trial that is missing before the last one is owed, too.
         self.done = {
             (arm, task): last
             for arm, task, last in ended
             if all((arm, task, trial) in self._written for trial in range(1, last))
         }
-        if rows or index.exists():
-            write_lines(index, rows)
-        unfinished = self.unfinished()
-        for file in files:
-            for row in recorded(file):
-                if row["task"] in unfinished:
-                    self.resumed.setdefault(row["task"], []).append(row)
 
     def set_status(self, status: str, **more: Any) -> None:
         """Writes how the run stands into `run.json`."""
@@ -199,7 +203,7 @@ class Store:
         self._close_files()
         for file in [*sorted((self.path / "trajectories").glob("*.jsonl")), self.path / "trials.jsonl"]:
             if file.exists():
-                sort_lines(file, lambda row: (row["arm"], row["task"], row["trial"]))
+                sort_lines(file, key_of)
 
     def _close_files(self) -> None:
         for file in self._files.values():
@@ -209,14 +213,11 @@ class Store:
     def close(self) -> None:
         """Closes all files and lets other writers in."""
         self._close_files()
-        self.journal.close()
+        if self._journal is not None:
+            self._journal.close()
         if self._syncer is not None:
             self._syncer.close()
         self._lock.release()
-
-
-def _is_owed(row: Mapping[str, Any]) -> bool:
-    return row["outcome"] == "error" and not is_for_good(row)
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

@@ -26,6 +26,8 @@ _MEASURES = (
     *("prompt_tokens", "completion_tokens", "cached_tokens", "reflection_tokens", "cost", "seconds"),
     *("prompt_characters", "repeated_characters"),
 )
+_LARGEST = 2**53
+"""Beyond it a floating-point number is no longer exact."""
 _TEXTS = ("arm", "task", "task_type", "attempt", "outcome", "digest", "error")
 _FLAGS = ("reflected", "reflection_written", "reflection_kept", "reflection_flawed")
 _MAPPINGS = {"repair_kinds": "repair", "invalid_kinds": "invalid", "result": "result"}
@@ -143,12 +145,24 @@ def _check_row(row: Any, where: str) -> None:
     for name in _MAPPINGS:
         if not isinstance(row.get(name), dict | None):
             raise UsageError(f"{where}: {name!r} must be an object, not {_shown(row[name])}")
+    _check_numbers(row, where)
     outcome = row["outcome"]
     expected = None if outcome == "error" else outcome == "success"
     if "success" not in row or row["success"] is not expected:
         raise UsageError(
             f"{where}: outcome {outcome!r} goes with success {expected}, not {_shown(row.get('success'))}"
         )
+
+
+def _check_numbers(row: Mapping[str, Any], where: str) -> None:
+    for name in (*_COUNTS, *_MEASURES):
+        value = row.get(name)
+        whole = name not in _COUNTS or not isinstance(value, float) or value.is_integer()
+        if (type(value) not in (int, float) or not whole) and value is not None:
+            kind = "whole number" if name in _COUNTS else "number"
+            raise UsageError(f"{where}: {name!r} must be a {kind} or null, not {_shown(value)}")
+        if isinstance(value, int) and abs(value) > _LARGEST:
+            raise UsageError(f"{where}: {name!r} is larger than any that was counted")
 
 
 def _shown(value: Any) -> str:
@@ -192,6 +206,7 @@ class _Played(_Trial):
     """And what one has besides whose trial did not end in an error."""
 
     opening: str
+    memory_ids: list[str | int] | None = None
     trajectory: list[_Step]
     steps: int | None
     result: dict[str, str | int | float | bool | None]
@@ -204,7 +219,12 @@ class _Played(_Trial):
 
 
 def recorded(file: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a trajectory file.
+    """The lines of a trajectory file; see `recorded_lines`."""
+    return (row for _, row in recorded_lines(file))
+
+
+def recorded_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Number and value of every line of a trajectory file.
 
     Raises:
         UsageError: a line is damaged or lacks what a reader needs.
@@ -217,4 +237,5 @@ def recorded(file: Path) -> Iterator[dict[str, Any]]:
             first = error.errors()[0]
             what = f"{'.'.join(map(str, first['loc']))}: {first['msg'].lower()}".lstrip(": ")
             raise UsageError(f"{file}, line {number}: no recorded trial ({what})") from None
-        yield row
+        _check_row(row, f"{file}, line {number}")
+        yield number, row

@@ -57,7 +57,7 @@ def verify(run: Path, sample: int | None, told: Callable[[int, int], None]) -> V
     options, count, seed = _configured(run, manifest)
     if options.get("name") != "alfworld":
         raise UsageError(f"{run}: only ALFWorld has an official engine to verify against")
-    rows = list(_attempts(run))
+    known, rows = read_verified(run), list(_attempts(run))
     if not rows:
         raise UsageError(f"{run}: no trajectory has been recorded yet")
     if sample is not None and sample < len(rows):
@@ -67,7 +67,6 @@ def verify(run: Path, sample: int | None, told: Callable[[int, int], None]) -> V
         found = dict(_replays(official, _split(official, manifest, count, seed), rows, told))
     finally:
         official.close()
-    known = read_verified(run)
     write_json(run / VERIFIED, {"settings": dict(official.settings()), "attempts": known | found})
     differences = tuple(
         (f"{row['arm']}, trial {row['trial']}, {row['task']}", found[row["attempt"]]["difference"])

@@ -159,9 +159,9 @@ def _replay(run: Path) -> None:
 
 
 def _resume(run: Path) -> None:
-    store = Store(run)
-    tasks = set(store.manifest["split"]["task_ids"])
-    store.close()
+    with contextlib.closing(Store(run)) as store:
+        store.begin()
+        tasks = set(store.manifest["split"]["task_ids"])
     journal.Journal(run / "calls.jsonl", tasks=tasks).close()
 
 

@@ -114,7 +114,7 @@ def test_a_manifest_without_the_essentials_is_refused(
             "outcome 'error' goes with success None, not False",
         ),
         ([trial("react", "a", 0)], "'trial' must be a whole number from 1, not 0"),
-        ([trial("react", "a", 1, cost="cheap")], "a number is not a number"),
+        ([trial("react", "a", 1, cost="cheap")], "'cost' must be a number or null, not 'cheap'"),
         ([trial("react", "a", 1) | {"task": 7}], "'task' must be a text, not 7"),
     ],
 )

@@ -71,12 +71,20 @@ def test_the_answer_is_in_the_file_before_the_caller_has_it(path):
     assert (row["attempt"], row["call"], row["reply"]["text"], row["cost"]) == ("a1", 1, "look", None)
 
 
-@pytest.mark.parametrize("torn", [b'{"half', b"{", b'{"whole": 1}', b"\xff\xfe\x00"])
+@pytest.mark.parametrize("torn", [b'{"half', b"{", b"12", b"\xff\xfe\x00"])
 def test_a_torn_last_line_is_cut_off_and_the_lines_before_it_stay(tmp_path, torn):
     path = tmp_path / "x.jsonl"
     path.write_bytes(b'{"n":1}\n{"n":2}\n' + torn)
     cut_torn_line(path)
     assert [row["n"] for row in read_lines(path)] == [1, 2]
+
+
+def test_a_last_line_that_lacks_its_end_alone_is_whole(tmp_path):
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b'{"n":1}\n{"n":2}')
+    assert [row["n"] for row in read_lines(path)] == [1, 2]
+    cut_torn_line(path)
+    assert path.read_bytes() == b'{"n":1}\n{"n":2}\n'
 
 
 def test_a_file_that_is_one_torn_line_becomes_empty(tmp_path):
