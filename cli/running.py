@@ -22,12 +22,13 @@ if TYPE_CHECKING:
 def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, quiet: bool) -> int:
     """Plans a run, makes its directory, and carries it out."""
     from reflex_bench.cli.live import print_plan
+    from reflex_bench.harness.config import with_whole_paths
     from reflex_bench.harness.manifest import describe
     from reflex_bench.harness.plan import make_plan
     from reflex_bench.harness.remembering import carry, unpack
     from reflex_bench.harness.store import Store
 
-    plan = make_plan(config)
+    plan = make_plan(with_whole_paths(config))
     try:
         if dry_run:
             print_plan(plan)
@@ -81,16 +82,21 @@ def carry_out(
     from reflex_bench.cli.live import Live
     from reflex_bench.cli.read import print_tables
     from reflex_bench.harness.frame import read_run
-    from reflex_bench.harness.manifest import learned, now, resumed
+    from reflex_bench.harness.manifest import learned, now, other_versions, resumed
     from reflex_bench.harness.runner import Runner
     from reflex_bench.harness.unanswered import never_acted
 
+    versions = other_versions(store.manifest) if store.unfinished() else {}
+    if versions:
+        told = ", ".join(f"{name} {new} instead of {old}" for name, (old, new) in versions.items())
+        warnings = [*warnings, f"the run goes on with other versions than before: {told}"]
     for warning in warnings:
         print(f"reflex: {as_called(warning)}", file=sys.stderr)
     try:
         with Live(plan, store, quiet) as live:
             runner = Runner(plan, store, live)
-            again = {"resumed": resumed(store.manifest, changes)} if changes else {}
+            new = {name: version for name, (_, version) in versions.items()}
+            again = {"resumed": resumed(store.manifest, changes or {}, new)} if changes or new else {}
             store.set_status("running", config=plan.config.model_dump(), **again)
             ended = runner.run()
         if ended.abandoned:

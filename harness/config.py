@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, ValidationError
@@ -257,3 +258,22 @@ def checked(settings: Mapping[str, Any]) -> Config:
         return Config.model_validate(settings)
     except ValidationError as error:
         raise UsageError(explain(error, Config)) from None
+
+
+_FILES = {"data", "snapshot"}
+"""Options of the environments that name a file or a folder; `corpus` may."""
+
+
+def with_whole_paths(config: Config) -> Config:
+    """The configuration with the files that its environment reads named by their whole paths.
+
+    A run is then resumed from any folder.
+    """
+    options = dict(config.environment)
+    for name in _FILES & options.keys():
+        if isinstance(options[name], str):
+            options[name] = str(Path(options[name]).expanduser().absolute())
+    corpus = options.get("corpus")
+    if isinstance(corpus, str) and corpus.startswith("file:"):
+        options["corpus"] = f"file:{Path(corpus.removeprefix('file:')).expanduser().absolute()}"
+    return config.model_copy(update={"environment": options})

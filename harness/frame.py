@@ -228,6 +228,8 @@ def read_info(directory: Path) -> dict[str, Any]:
         info.get("contamination"), lambda each: "task" in _mapping(each) and _is_list(each.get("arms"))
     ):
         raise UsageError(f"{file}: 'contamination' must be a list of objects that name a task")
+    if not _is_list(info.get("resumed"), lambda each: isinstance(_mapping(each).get("changes"), dict)):
+        raise UsageError(f"{file}: 'resumed' must be a list of objects that say what changed")
     return {"run_id": directory.resolve().name, **info}
 
 

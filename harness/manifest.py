@@ -162,9 +162,21 @@ def recall(plan: Plan, manifest: Mapping[str, Any]) -> None:
             take(settings)
 
 
-def resumed(manifest: Mapping[str, Any], changes: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """When the run was resumed with other settings, and with which; with this time at the end."""
-    return [*manifest.get("resumed", ()), {"time": now(), "changes": changes}]
+def resumed(
+    manifest: Mapping[str, Any], changes: Mapping[str, Any], versions: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """When the run was resumed with other settings or versions, and with which; with this time at the end."""
+    told = {"time": now(), "changes": changes} | ({"versions": versions} if versions else {})
+    return [*manifest.get("resumed", ()), told]
+
+
+def other_versions(manifest: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return the packages whose version is another than when the run last went on: by name, the one then and now."""
+    then: dict[str, Any] = {}
+    for each in (manifest.get("packages"), *(each.get("versions") for each in manifest.get("resumed") or ())):
+        then |= each if isinstance(each, Mapping) else {}
+    both = {name: (then.get(name), package_version(name)) for name in PACKAGES}
+    return {name: (old, new) for name, (old, new) in both.items() if old and new and old != new}
 
 
 def check_same(plan: Plan, manifest: Mapping[str, Any]) -> None:

@@ -101,6 +101,10 @@ def origin(run: Run) -> Iterable[str]:
         f"Split fingerprint {print_of_split}; seed {run.info.get('seed')}; reflex {version}."
         + (f" Environment: {described}." if described else "")
     )
+    for each in run.info.get("resumed") or ():
+        if isinstance(versions := each.get("versions"), dict) and versions:
+            told = ", ".join(f"{name} {new}" for name, new in versions.items())
+            yield f"Later trials were played with other versions, from {each.get('time')} on: {told}."
 
 
 def _short(value: object) -> str:

@@ -117,6 +117,53 @@ def test_a_run_whose_settings_have_changed_is_not_mixed(finished, reflex, tmp_pa
     assert "prompt_hash changed since this run began" in done.stderr
 
 
+def test_other_versions_than_the_run_began_with_are_told_once_and_noted(finished, reflex, tmp_path):
+    run = tmp_path / "older"
+    shutil.copytree(finished[0], run)
+    info = json.loads((run / "run.json").read_text())
+    now = info["packages"]["pandas"]
+    info["packages"]["pandas"] = "0.1"
+    (run / "run.json").write_text(json.dumps(info))
+    finished_run = reflex("resume", run, "-q")
+    assert (finished_run.returncode, finished_run.stderr) == (0, ""), "nothing was owed: nothing is played"
+    file = run / "trajectories" / "react.trial-1.jsonl"
+    for told in (
+        f"reflex: the run goes on with other versions than before: pandas {now} instead of 0.1\n",
+        "",
+    ):
+        file.write_bytes(b"".join(file.read_bytes().splitlines(keepends=True)[:-1]))
+        done = reflex("resume", run, "-q")
+        assert (done.returncode, done.stderr) == (0, told)
+    said = " ".join(done.stdout.split())
+    assert re.search(
+        rf"Later trials were played with other versions, from \S+ on: pandas {re.escape(now)}\.", said
+    )
+
+
+def test_a_corpus_named_by_a_relative_path_is_found_from_any_folder(reflex, tmp_path):
+    (tmp_path / "pages.jsonl").write_text(
+        json.dumps({"title": "Orm", "sentences": ["Orm is a river."]}) + "\n"
+    )
+    words = [
+        "bench",
+        "hotpotqa",
+        "--corpus",
+        "file:pages.jsonl",
+        "--tasks",
+        2,
+        "--trials",
+        1,
+        "--run-id",
+        "r",
+    ]
+    done = reflex(*words, "--token-limit", 1, cwd=tmp_path)
+    assert done.returncode == 1, "stopped at the limit"
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    done = reflex("resume", tmp_path / "results" / "r", "--token-limit", 10**9, "-q", cwd=elsewhere)
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_trial_that_is_missing_before_the_last_one_is_owed(finished, reflex, tmp_path):
     whole, _ = finished
     run = tmp_path / "whole"

@@ -134,3 +134,15 @@ def test_settings_say_where_and_how_and_at_what_price(loopback: Loopback, connec
         "prices": {"input": 1.0, "output": 2.0, "cached": None},
         "changed_parameters": {},
     }
+
+
+@pytest.mark.parametrize("status", [301, 307])
+def test_a_listing_that_has_moved_on_the_same_host_is_read_there(
+    loopback: Loopback, connect: Connect, status: int
+) -> None:
+    moved, there = Answer(b"", status, {"Location": "/v1/models/"}), models("other")
+    loopback.listing = moved
+    answer_to = loopback._answer_to
+    loopback._answer_to = lambda call: there if call.path == "/v1/models/" else answer_to(call)  # type: ignore[method-assign]
+    with pytest.raises(UsageError, match="other"):
+        connect().check()
