@@ -21,6 +21,7 @@ from reflex_bench.agents.reflexion import reflexion
 from reflex_bench.agents.transcripts import error_class_of, summary_of
 from reflex_bench.envs.base import Action, Task
 from reflex_bench.harness.asking import Asking
+from reflex_bench.harness.doors import Door, is_ours
 from reflex_bench.harness.errors import ModelError, RunStopped, TrialError
 from reflex_bench.harness.journal import Call, Journal
 from reflex_bench.harness.plan import Arm, Plan, fingerprint
@@ -162,7 +163,11 @@ class Chain:
         watching = self._asking("step_evaluator", self.arm.evaluation, self.plan.max_calls)
         self._spent = {"actor": ask.spent, "step_evaluator": watching.spent}
         environment, watch = self.arm.environment, self._watch(watching)
-        played = self.arm.agent(self.task, trial, memory, environment, ask, self.plan.limits, watch)
+        if is_ours(self.arm.agent) and is_ours(environment):
+            played = self.arm.agent(self.task, trial, memory, environment, ask, self.plan.limits, watch)
+        else:
+            door = Door(self.arm.agent, environment, ask)
+            played = door.play(self.task, trial, memory, self.plan.limits, watch)
         return played, self._spent
 
     def _watch(self, ask: Asking) -> Watch | None:

@@ -26,6 +26,7 @@ from reflex_bench.agents.reflectors import build as build_reflector
 from reflex_bench.envs.base import Environment, ReadsAdmissible, Split
 from reflex_bench.harness.budget import check_prices
 from reflex_bench.harness.config import ArmConfig, Config, MemoryConfig
+from reflex_bench.harness.doors import check_split
 from reflex_bench.harness.endpoints import open_models, options_of
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.harness.layouts import limits_of, settings_of
@@ -156,6 +157,7 @@ def make_plan(config: Config) -> Plan:
     environment = open_environment(config.environment)
     try:
         split = environment.load(config.tasks, config.seed)
+        check_split(split, environment)
         if config.limits.actions == "tools" and not environment.tools():
             raise UsageError(f"actions=tools: {environment.name} has no native tools; use actions=text")
         if config.limits.parse == "admissible" and not isinstance(environment, ReadsAdmissible):

@@ -16,6 +16,7 @@ from reflex_bench.envs.base import Task
 from reflex_bench.harness.budget import Budget
 from reflex_bench.harness.chain import Chain, Shared
 from reflex_bench.harness.contamination import Overlap, overlaps
+from reflex_bench.harness.doors import checked_reply, is_ours
 from reflex_bench.harness.errors import RunStopped
 from reflex_bench.harness.plan import Arm, Plan
 from reflex_bench.harness.progress import Ended, Progress
@@ -60,7 +61,7 @@ class Runner:
         self._overlaps: dict[Overlap, None] = {}
         workers = max_workers(plan)
         self._permits = threading.Semaphore(workers)
-        self._turns = Turns() if workers > 1 and all(map(_is_ours, _parts(plan))) else None
+        self._turns = Turns() if workers > 1 and all(map(is_ours, _parts(plan))) else None
         # A chain that waits for a trial that it shares lets another play. Of those that play, each can be waited for by
         # one chain of every other arm. A single one never waits: what it needs is behind it.
         self._threads = workers * len(plan.arms) if workers > 1 else 1
@@ -223,7 +224,8 @@ class Runner:
         self._progress.calling()
         reply = None
         try:
-            reply = self._plan.models[model].complete(request)
+            asked = self._plan.models[model]
+            reply = checked_reply(asked.complete(request), asked)
         finally:
             self._count(-1)
             self._progress.called(role, reply)
@@ -288,8 +290,3 @@ def _parts(plan: Plan) -> Iterator[object]:
     yield from plan.models.values()
     for arm in plan.arms:
         yield from (arm.agent, arm.environment)
-
-
-def _is_ours(part: object) -> bool:
-    """Whether it gives its turn up while it waits; of what comes from elsewhere nobody knows."""
-    return str(getattr(part, "__module__", "")).startswith("reflex_bench.")

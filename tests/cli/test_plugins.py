@@ -180,3 +180,100 @@ def test_a_stand_in_that_cannot_play_their_environment_is_refused_before_the_fir
         assert "'simulated' cannot" in done.stderr
         assert "it knows only alfworld and hotpotqa; name a model, e.g. --model openai/<name>" in done.stderr
         assert not (plugged / "results").exists()
+
+
+def spoilt(plugged, old, new):
+    """The package with one thing in it that is not as it should be."""
+    file = plugged / "somebody.py"
+    text = file.read_text()
+    assert old in text
+    file.write_text(text.replace(old, new))
+
+
+SPOILT = {
+    "won=won": ("won=0.5", "StepResult.won must be of type bool, not 0.5"),
+    "won=won,": ("won=str(won),", "StepResult.won must be of type bool, not "),
+    "StepResult(": ("StepResult(won or ", "StepResult.observation must be of type str, not "),
+    'return {"wanted": self.wanted}': ("return {'wanted': [1]}", "result 'wanted' must be a text, a number"),
+    'return "A number from 0 to 3."': ("return None", "the first observation must be a text, not None"),
+    "Action(command=word)": (
+        "Action(command=int(word))",
+        "Action.command must be of type str or NoneType, not 0",
+    ),
+    "return Reply(str(sum(": ("return Reply((sum(", "Reply.text must be of type str, not 0"),
+    "def cost(self, usage)": (
+        "def complete(self, request):\n        return 'yes'\n\n    def cost(self, usage)",
+        "a Reply is wanted, not 'yes'",
+    ),
+}
+
+
+@pytest.mark.parametrize("old", SPOILT)
+def test_what_is_not_what_was_asked_for_is_an_error_of_the_trial_that_names_the_package(reflex, plugged, old):
+    new, said = SPOILT[old]
+    spoilt(plugged, old, new)
+    done = played(reflex, plugged)
+    assert done.returncode == 1, done.stderr
+    [row] = rows(plugged / "results/run/trials.jsonl")
+    assert (row["outcome"], row["success"]) == ("error", None)
+    assert said in row["error"]
+    assert "of package somebody: " in row["error"]
+
+
+def played(reflex, plugged, agent="react"):
+    return reflex(
+        *("bench", "numbers", "--model", "counting", "--trials", 1, "--tasks", 1, "-q", "--run-id", "run"),
+        *("-c", f"arms={{one: {{agent: {agent}}}}}", "-c", "limits.max_calls=3"),
+        *("--results", plugged / "results"),
+        PYTHONPATH=str(plugged),
+    )
+
+
+AGENTS = {
+    "calls on": ("budget", "while True: ask([], 1)"),
+    "catches every exception": (
+        "budget",
+        """while True:
+        try: ask([], 1)
+        except Exception: pass""",
+    ),
+    "makes its own success": (
+        "error",
+        "from reflex_bench.agents.base import Trajectory; return Trajectory(task, trial, memory, '', (), 'success')",
+    ),
+    "returns nothing": ("error", "return None"),
+    "has an outcome of its own": (
+        "error",
+        "from reflex_bench.agents.base import Trajectory; return Trajectory(task, trial, memory, '', (), 'bored')",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", AGENTS)
+def test_an_agent_of_others_ends_at_its_calls_and_wins_by_the_environment_alone(reflex, plugged, how):
+    outcome, body = AGENTS[how]
+    spoilt(
+        plugged,
+        "def hasty(task, trial, memory, environment, ask, limits, watch=None):",
+        f"""
+def hasty(task, trial, memory, environment, ask, limits, watch=None):
+    episode = environment.start(task)
+    episode.reset()
+    episode.step("3")
+    {body}""",
+    )
+    done = played(reflex, plugged, "hasty")
+    [row] = rows(plugged / "results/run/trials.jsonl")
+    assert row["outcome"] == outcome
+    if outcome == "budget":
+        assert (done.returncode, row["steps"], row["calls"]) == (0, 1, 3)
+    else:
+        assert "agent 'hasty' of package somebody: " in row["error"]
+
+
+def test_a_task_that_is_none_is_refused_before_the_first_call(reflex, plugged):
+    spoilt(plugged, 'f"number {n}"', "n")
+    done = played(reflex, plugged)
+    assert done.returncode == 2
+    assert "environment 'numbers' of package somebody: Task.text must be of type str, not 0" in done.stderr
+    assert not (plugged / "results").exists()

@@ -15,6 +15,8 @@ from reflex_bench.cli.main import app
 from reflex_bench.harness.errors import ReflexError, UsageError
 from reflex_bench.harness.frame import read_run
 
+pytestmark = pytest.mark.slow  # a command each, some with a whole run
+
 FIRST, SECOND = "trajectories/react.trial-1.jsonl", "trajectories/react.trial-2.jsonl"
 
 
