@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
+from reflex_bench.envs.alfworld.episode import Answer, Game
 from reflex_bench.envs.alfworld.hints import without_hint
 from reflex_bench.envs.base import Episode
 
@@ -80,28 +80,7 @@ def replay(episode: Episode, opening: str, turns: Sequence[tuple[str, str]], won
     return Replay(len(turns), ever_won, difference)
 
 
-class Answer(Protocol):
-    """What either engine says."""
-
-    @property
-    def observation(self) -> str: ...
-
-    @property
-    def won(self) -> bool: ...
-
-    @property
-    def admissible(self) -> tuple[str, ...]: ...
-
-
-class Player(Protocol):
-    """A game in either engine."""
-
-    def reset(self) -> Answer: ...
-
-    def step(self, command: str) -> Answer: ...
-
-
-def compare(native: Player, official: Player, choose: Callable[[int, Answer], str | None]) -> Replay:
+def compare(native: Game, official: Game, choose: Callable[[int, Answer], str | None]) -> Replay:
     """Plays one game in both engines and compares observation, `won` and admissible commands at every step.
 
     Args:
