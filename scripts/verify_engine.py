@@ -26,12 +26,13 @@ from typing import Any
 from disturb import disturb
 
 from reflex_bench.envs.alfworld.engine import Game, UnknownGame
+from reflex_bench.envs.alfworld.episode import Answer
 from reflex_bench.envs.alfworld.generator import generate
 from reflex_bench.envs.alfworld.goals import OFFICIAL_NAMES
 from reflex_bench.envs.alfworld.grammar import detect
 from reflex_bench.envs.alfworld.planner import shortest_plan
 from reflex_bench.envs.alfworld.releases import RELEASES, rewrite
-from reflex_bench.envs.alfworld.verify import Answer, Replay, compare
+from reflex_bench.envs.alfworld.verify import Replay, compare
 from reflex_bench.envs.alfworld.workers import WorkerPool
 
 OUR_NAMES = {name: kind for kind, name in OFFICIAL_NAMES.items()}
