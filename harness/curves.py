@@ -37,7 +37,8 @@ def write_curves(run: Run, out: Path, kinds: Sequence[str], format: str) -> tupl
         format: one of `FORMATS`.
 
     Raises:
-        UsageError: no such kind or format, a run without trials, or matplotlib is not installed.
+        UsageError: no such kind or format, a run without trials or without the tokens that `cost` needs, or
+            matplotlib is not installed; nothing is written then.
     """
     for kind in kinds:
         if kind not in KINDS:
@@ -51,9 +52,14 @@ def write_curves(run: Run, out: Path, kinds: Sequence[str], format: str) -> tupl
     except ImportError:
         raise UsageError("pictures need matplotlib; run: pip install 'reflex-bench[plots]'") from None
     matplotlib.use("agg")
+    points = curve_points(run)
+    if "cost" in kinds and points["tokens"].isna().any():
+        raise UsageError(
+            f"run {run.id}: its endpoint did not report all tokens, so there is no cost to draw; "
+            "--kind curve draws the rest"
+        )
     out.mkdir(parents=True, exist_ok=True)
     written = []
-    points = curve_points(run)
     draw: dict[str, Callable[[Run, pd.DataFrame, Path], None]] = {"curve": _curve, "cost": _cost}
     for kind in kinds:
         picture, table = out / f"{kind}.{format}", out / f"{kind}.csv"
@@ -108,8 +114,6 @@ def _curve(run: Run, points: pd.DataFrame, file: Path) -> None:
 
 def _cost(run: Run, points: pd.DataFrame, file: Path) -> None:
     """Solved tasks over tokens: arms of unequal cost, compared at equal cost."""
-    if points["tokens"].isna().any():
-        raise UsageError(f"run {run.id}: its endpoint did not report all tokens, so there is no cost to draw")
     figure, axes = _figure(run)
     for style, (arm, lines) in zip(_styles(run), points.groupby("arm", sort=False), strict=True):
         tokens = lines["tokens"] / 1e6

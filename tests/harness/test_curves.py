@@ -67,4 +67,11 @@ def test_what_cannot_be_drawn_is_refused_in_one_line(tmp_path: Path) -> None:
     (empty / "trials.jsonl").write_text("")
     with pytest.raises(UsageError, match="no trials yet"):
         write_curves(read_run(empty), tmp_path, ("curve",), "svg")
+    untold = tmp_path / "untold"
+    shutil.copytree(SAMPLE, untold)
+    rows = [json.loads(row) for row in (SAMPLE / "trials.jsonl").read_text().splitlines()]
+    rows[0]["prompt_tokens"] = None
+    (untold / "trials.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(UsageError, match="--kind curve"):
+        write_curves(read_run(untold), tmp_path, ("curve", "cost"), "svg")
     assert not list(tmp_path.glob("*.svg"))
