@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from reflex_bench.harness.footnotes import reality, shared_trials
+from reflex_bench.harness.footnotes import reality, repeats, shared_trials
 from reflex_bench.harness.frame import Run
 from reflex_bench.harness.meaning_notes import flat
 from reflex_bench.harness.row_settings import effective_settings
@@ -63,6 +63,8 @@ def warnings(run_a: Run, run_b: Run, arm_a: str, arm_b: str, last: Level, tasks:
         yield from dict.fromkeys((*reality(run_a), *reality(run_b)))
     for run in dict.fromkeys((run_a, run_b)):
         yield from never_acted(run)
+    for run, arm in dict.fromkeys(((run_a, arm_a), (run_b, arm_b))):
+        yield from repeats(run, [arm])
     if one.get("feedback") != two.get("feedback"):
         yield (
             f"Feedback differs: {one.get('feedback')} against {two.get('feedback')}; a better source of feedback "

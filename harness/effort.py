@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 TOKENS = ("prompt_tokens", "completion_tokens", "cached_tokens")
-COUNTS = (*TOKENS, "calls", "repairs", "reflections", "reflections_written")
+COUNTS = (*TOKENS, "retries", "repeated_retries", "calls", "repairs", "reflections", "reflections_written")
 
 
 def effort(run: Run, arm: str) -> dict[str, Any]:
@@ -23,9 +23,12 @@ def effort(run: Run, arm: str) -> dict[str, Any]:
     known = rows[rows["outcome"] != "error"]
     won = known[known["success"] == 1]
     kept, written = _reflections(run, arm, rows)
+    repeated, retries = repeated_retries(run, arm)
     line: dict[str, Any] = {
         "repeated_share": _share(rows, "repeated_characters", "prompt_characters"),
         "trials_run": len(rows),
+        "retries": retries,
+        "repeated_retries": repeated,
         "steps_per_trial": known["steps"].mean(),
         "steps_per_win": won["steps"].mean(),
         "path_efficiency": math.nan,
@@ -43,6 +46,14 @@ def effort(run: Run, arm: str) -> dict[str, Any]:
     for name in (*TOKENS, "cost"):
         line[name] = rows[name].sum(skipna=False) if len(rows) else 0.0
     return line | answer_scores(run, known if run.independent(arm) else known.groupby("task").tail(1))
+
+
+def repeated_retries(run: Run, arm: str) -> tuple[int, int]:
+    """Return how many retries of an arm went exactly as an earlier trial of their task, and how many it made."""
+    rows = run.rows(arm)
+    played = rows[(rows["outcome"] != "error") & rows["digest"].notna()]
+    retries = played["trial"] > played.groupby("task")["trial"].transform("min")
+    return int((retries & played.duplicated(["task", "digest"])).sum()), int(retries.sum())
 
 
 def answer_scores(run: Run, rows: pd.DataFrame) -> dict[str, float]:

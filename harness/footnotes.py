@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from reflex_bench.harness.contamination import overlapping_tasks
+from reflex_bench.harness.effort import repeated_retries
 from reflex_bench.harness.frame import Run, accounting
 from reflex_bench.harness.meaning_notes import clusters, definitions, engines, origin
 from reflex_bench.harness.measures import without_overlap
@@ -41,7 +42,7 @@ def notes(run: Run) -> tuple[str, ...]:
         *_changed(run),
         *_timeouts(run),
         *_shared(run),
-        *_repeats(run),
+        *repeats(run, run.arms),
         *_feedback(run),
         *_contamination(run),
         *_untidy(run),
@@ -66,14 +67,6 @@ def shared_trials(run: Run) -> dict[tuple[int, tuple[str, ...]], int]:
         (trial, tuple(sorted(arms, key=order.index))) for (_, trial, _), arms in attempts.items()
     )
     return {key: count for key, count in sorted(shared.items()) if len(key[1]) > 1}
-
-
-def repeated_retries(run: Run, arm: str) -> tuple[int, int]:
-    """How many retries of an arm went exactly as an earlier trial of their task, and how many it made."""
-    rows = run.rows(arm)
-    played = rows[(rows["outcome"] != "error") & rows["digest"].notna()]
-    retries = played["trial"] > played.groupby("task")["trial"].transform("min")
-    return int((retries & played.duplicated(["task", "digest"])).sum()), int(retries.sum())
 
 
 def reality(run: Run) -> Iterable[str]:
@@ -176,10 +169,11 @@ def _shared(run: Run) -> Iterable[str]:
         )
 
 
-def _repeats(run: Run) -> Iterable[str]:
+def repeats(run: Run, arms: Iterable[str]) -> Iterable[str]:
+    """Yield how many retries of each arm only repeated an earlier trial, where some did."""
     retry, others, first = ("further sample", "further samples", "sample") if is_sampled(run) else _RETRY
     useless = "they are one sample" if is_sampled(run) else "retrying could not help it"
-    for arm in run.arms:
+    for arm in arms:
         same, retries = repeated_retries(run, arm)
         if same and same == retries:
             yield (

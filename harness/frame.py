@@ -51,7 +51,8 @@ class Run:
 
     @property
     def id(self) -> str:
-        return str(self.info["run_id"])
+        """The name of its directory, under which every command finds it."""
+        return self.path.resolve().name
 
     @property
     def status(self) -> str:

@@ -92,6 +92,9 @@ def engines(run: Run) -> Iterable[str]:
 
 def origin(run: Run) -> Iterable[str]:
     """Yield where the tasks come from, and the versions and settings that decide what they are."""
+    made_as = run.info["run_id"]
+    if made_as != run.id:
+        yield f"This directory is a copy of run {made_as}, or was renamed."
     yield from (str(note) for note in run.split.get("notes") or ())
     settings = flat(run.environment.get("settings") or {})
     described = ", ".join(f"{name} {_short(value)}" for name, value in settings.items() if value is not None)

@@ -112,6 +112,15 @@ def test_a_shared_first_trial_is_equal_by_construction(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("format", ["terminal", "csv"])
+def test_retries_that_only_repeat_are_a_caution_of_a_comparison(tmp_path: Path, format: str) -> None:
+    rows = [trial("react", "a", n, digest="same") for n in (1, 2, 3)]
+    rows += [trial("reflexion", "a", n) for n in (1, 2, 3)]
+    comparison = compare(read_run(write_run(tmp_path / "run", rows, arms=TWO, tasks=1)))
+    repeated = "Every retry of react repeated its first trial exactly (temperature 0.7)"
+    assert repeated in flowing(text_of(comparison, format))
+
+
 def test_three_arms_are_compared_pairwise_with_holms_correction(tmp_path: Path) -> None:
     solved = {"react": REACT, "reflexion": LEARNS, "third": [*REACT[1:], 1]}
     comparison = compare(run_of(tmp_path, "run", solved))

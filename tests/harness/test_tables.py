@@ -4,6 +4,7 @@ import csv
 import io
 import math
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from reflex_bench.harness.measures import by_type, pass_at_k
 from reflex_bench.harness.number_format import amount, dollars
 from reflex_bench.harness.plain import plain
 from reflex_bench.harness.render import Cell, Grid, Table, render
+from reflex_bench.harness.row_settings import SETTINGS as SETTINGS_OF_ROWS
 from reflex_bench.harness.tables import outcomes_table, pass_at_k_table, shown_trials, write_tables
 
 
@@ -96,6 +98,36 @@ def test_retries_that_repeat_the_first_trial_are_named(tmp_path: Path) -> None:
     assert "3 of 4 retries of react repeated an earlier trial of their task exactly." in notes(
         one_arm(tmp_path / "partly", rows)
     )
+
+
+def test_the_csv_counts_the_retries_that_only_repeat(tmp_path: Path) -> None:
+    # Two tasks of three trials: four retries, of which one differs.
+    rows = [trial("react", task, n, digest=f"same {task}") for task in ("a", "b") for n in (1, 2, 3)]
+    rows[-1]["digest"] = "another"
+    (line,) = csv.DictReader(io.StringIO(render(pass_at_k_table(one_arm(tmp_path, rows)), "csv")))
+    assert (line["retries"], line["repeated_retries"]) == ("4", "3")
+
+
+def test_a_copied_run_shows_the_name_under_which_it_is_found_and_says_that_it_is_a_copy(
+    tmp_path: Path,
+) -> None:
+    original = two_arms(tmp_path)
+    copy = shutil.copytree(original, tmp_path / "kept")
+    table = pass_at_k_table(read_run(copy))
+    assert table.title.endswith("run kept")
+    assert "This directory is a copy of run run, or was renamed." in table.notes
+    assert not any("copy" in note for note in pass_at_k_table(read_run(original)).notes)
+
+
+def test_every_setting_of_a_row_stands_in_the_latex_table_that_a_run_writes(tmp_path: Path) -> None:
+    own = {"temperature": 0.25, "memory_size": 7, "max_steps": 41}
+    elsewhere = ("success_rule", "changed_parameters")  # Of the environment, and of the endpoint.
+    named = [name for name, _ in SETTINGS_OF_ROWS if name not in elsewhere]
+    values = {name: own.get(name, f"value{index}of") for index, name in enumerate(named)}
+    run = write_run(tmp_path / "run", chains("react", [1], 1), arms={"react": values}, tasks=1, trials=1)
+    latex = next(path for path in write_tables(run) if path.suffix == ".tex").read_text(encoding="utf-8")
+    missing = [name for name, value in values.items() if str(value) not in latex]
+    assert not missing, latex
 
 
 def test_gold_answers_as_feedback_and_a_wrong_evaluator_are_named(tmp_path: Path) -> None:
