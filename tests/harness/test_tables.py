@@ -120,7 +120,7 @@ def test_a_copied_run_shows_the_name_under_which_it_is_found_and_says_that_it_is
 
 
 def test_every_setting_of_a_row_stands_in_the_latex_table_that_a_run_writes(tmp_path: Path) -> None:
-    own = {"temperature": 0.25, "memory_size": 7, "max_steps": 41}
+    own = {"temperature": 0.25, "memory_size": 7, "max_steps": 41, "prompt_hash": "abcdef12"}
     elsewhere = ("success_rule", "changed_parameters")  # Of the environment, and of the endpoint.
     named = [name for name, _ in SETTINGS_OF_ROWS if name not in elsewhere]
     values = {name: own.get(name, f"value{index}of") for index, name in enumerate(named)}
