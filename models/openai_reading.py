@@ -161,14 +161,28 @@ def _says_filtered(data: Mapping[str, Any]) -> bool:
 
 def _check_ending(choice: dict[str, Any], finish: Ending) -> None:
     """Raises where a reply did not end as one does."""
-    message = choice.get("message")
-    refused = message.get("refusal") if isinstance(message, dict) and not message.get("content") else None
-    if finish.kind == "filter" or (refused and isinstance(refused, str)):
-        why = f": {one_line(refused, 120)}" if isinstance(refused, str) and refused else ""
+    refused = _refused(choice)
+    if finish.kind == "filter" or refused:
+        why = f": {one_line(refused, 120)}" if refused else ""
         raise ModelError(f"the endpoint's content filter withheld the reply{why}", kind="content_filter")
     if finish.kind == "fault" or choice.get("error"):
         said = complaint_in(choice.get("error") or {}).message or finish.name or "no reason given"
         raise ModelError(f"the endpoint broke off: {said}", kind="server")
+
+
+def _refused(choice: dict[str, Any]) -> str:
+    """Return the words with which a reply without text refuses; "" for any other reply.
+
+    OpenAI's reference has them in the message's `refusal`, and in parts of its content that are of the type `refusal`.
+    """
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        return ""
+    content = message.get("content")
+    parts = content if isinstance(content, list) else ()
+    told = [message.get("refusal"), *(part.get("refusal") for part in parts if isinstance(part, dict))]
+    words = " ".join(each for each in told if isinstance(each, str) and each.strip())
+    return "" if words and split_message(message).text.strip() else words
 
 
 def _split(choice: dict[str, Any], api: Api) -> Split:
