@@ -163,9 +163,23 @@ def test_with_tools_examples_and_history_are_calls_and_results(quiz: Any) -> Non
     assert (seen.role, seen.call_id) == ("tool", said.call_id)
 
 
-def test_an_action_that_was_written_and_not_called_is_a_repair_of_its_own_name(quiz: Any) -> None:
-    played = play(quiz, Script("Action: Finish[x]"), actions="tools")
-    assert played.steps[0].repairs == ("no_tool_call",)
+@pytest.mark.parametrize(
+    ("written", "repairs"),
+    [
+        ("Action: Finish[x]", ("no_tool_call",)),
+        # Servers that do not know the model's own form of a call pass it on as text.
+        (
+            '<tool_call>\n{"name": "Finish", "arguments": {"answer": "x"}}\n</tool_call>',
+            ("tool_call", "no_tool_call"),
+        ),
+        ('{"name": "Finish", "arguments": {"answer": "x"}}', ("tool_call", "no_tool_call")),
+    ],
+)
+def test_an_action_that_was_written_and_not_called_is_a_repair_of_its_own_name(
+    quiz: Any, written: str, repairs: tuple[str, ...]
+) -> None:
+    played = play(quiz, Script(written), actions="tools")
+    assert (played.steps[0].action, played.steps[0].repairs) == ("Finish[x]", repairs)
 
 
 def test_an_environment_that_states_no_form_is_written_behind_marks_as_before(quiz: Any) -> None:

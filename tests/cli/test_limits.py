@@ -81,8 +81,11 @@ def test_a_cost_limit_ends_a_run_near_it(served, reflex, tmp_path):
     assert status(tmp_path / "served") == "complete"
 
 
-def test_a_cost_limit_holds_where_the_server_does_not_say_what_it_took(served, reflex, loopback, tmp_path):
-    loopback.answer = lambda call: play(call, tokens={})
+@pytest.mark.parametrize("told", [{}, {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}])
+def test_a_cost_limit_holds_where_the_server_does_not_say_what_it_took(
+    served, reflex, loopback, tmp_path, told
+):
+    loopback.answer = lambda call: play(call, tokens=told)
     limited = ("-c", "endpoint.prices={input: 10, output: 10}", "--cost-limit", "0.1", "--max-workers", 1)
     assert "the cost limit of $0.10 is reached" in served(*limited).stderr
     calls = rows(tmp_path / "served" / "calls.jsonl")

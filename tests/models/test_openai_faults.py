@@ -61,6 +61,30 @@ def test_without_a_pause_asked_for_the_client_waits_by_itself_twice_as_long_each
     ] == [True] * 3
 
 
+RATE_LIMIT_INSIDE = as_json(
+    {
+        "id": None,
+        "choices": None,
+        "error": {
+            "message": "Provider returned error",
+            "code": 429,
+            "metadata": {"raw": "Too Many Requests", "provider_name": "P"},
+        },
+    }
+)
+
+
+def test_a_rate_limit_inside_a_successful_answer_is_waited_for_as_any_other(
+    loopback: Loopback, connect: Connect, clock: Clock
+) -> None:
+    loopback.play(*[RATE_LIMIT_INSIDE.but(headers=SOON)] * 10, chat("at last"))
+    reply = connect(max_retries=0, stopping=clock).complete(ASKED)
+    assert (reply.text, reply.retries, len(loopback.posts)) == ("at last", 10, 11)
+    loopback.answer = lambda call: RATE_LIMIT_INSIDE.but(headers={"Retry-After": "0.2"})
+    said = failing(connect(patience=0.5, stopping=clock), "rate_limit")
+    assert "its rate limit (200: Provider returned error: Too Many Requests)" in said
+
+
 def test_a_rate_limit_is_waited_for_beyond_the_retries_and_no_longer_than_the_patience(
     loopback: Loopback, connect: Connect, clock: Clock
 ) -> None:

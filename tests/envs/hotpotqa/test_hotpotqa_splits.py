@@ -95,6 +95,7 @@ BAD = [
     ),
     (json.dumps({**OFFICIAL, "_id": "q2", "answer": True}), "line 2: `answer` is the bool true"),
     (json.dumps({**OFFICIAL, "_id": "q2", "type": "yesno"}), "line 2: `type` is 'yesno'"),
+    (json.dumps({**OFFICIAL, "_id": "q2", "type": "compositional"}), "line 2: `type` is 'compositional'"),
     (
         json.dumps({**OFFICIAL, "_id": "q2", "supporting_facts": [["A"]]}),
         "line 2: `supporting_facts` is neither",
