@@ -189,7 +189,10 @@ def test_what_a_template_demands_of_messages_leaves_calls_and_their_results_apar
     for number in ("call00001", "call00002"):
         talk.append(Message("assistant", "", call=ToolCall("Search", "{}"), call_id=number))
         talk.append(Message("tool", "", call_id=number))
-    refusals = ["Conversation roles must alternate user/assistant/user/assistant/...", "message content must not be empty"]
+    refusals = [
+        "Conversation roles must alternate user/assistant/user/assistant/...",
+        "message content must not be empty",
+    ]
     loopback.play(*(as_json({"error": {"message": text}}, 400) for text in refusals))
     connect().complete(Request(tuple(talk)))
     turns = loopback.posts[-1].body["messages"]
