@@ -14,6 +14,7 @@ from reflex_bench.harness.levels import EqualCost, Level, equal_cost, level_of, 
 from reflex_bench.harness.row_settings import changed_parameters
 from reflex_bench.harness.statistics import holm
 from reflex_bench.harness.task_facts import cluster_name, clusters_of
+from reflex_bench.harness.unanswered import why_idle
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Pair:
         one_experiment: whether the first trials of both arms are the same ones, so that they are equal at k = 1 for
             no other reason.
         equal_cost: both arms at the tokens of the cheaper one; None where they took about the same, or it is unknown.
+        idle: labels of the arms that never acted, so that nothing follows from the numbers.
     """
 
     a: Side
@@ -56,6 +58,7 @@ class Pair:
     cluster_name: str
     one_experiment: bool
     equal_cost: EqualCost | None
+    idle: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,9 +156,11 @@ def _pair(run_a: Run, run_b: Run, arm_a: str, arm_b: str) -> Pair:
     levels = tuple(level_of(k, a, b, clusters) for k in range(1, last + 1))
     ahead = a.values[:, last - 1] - b.values[:, last - 1]
     one_run = run_a is run_b
+    side_a = Side(run_a.id, arm_a, arm_a if one_run or arm_a != arm_b else f"A:{arm_a}")
+    side_b = Side(run_b.id, arm_b, arm_b if one_run or arm_a != arm_b else f"B:{arm_b}")
     return Pair(
-        a=Side(run_a.id, arm_a, arm_a if one_run or arm_a != arm_b else f"A:{arm_a}"),
-        b=Side(run_b.id, arm_b, arm_b if one_run or arm_a != arm_b else f"B:{arm_b}"),
+        a=side_a,
+        b=side_b,
         settings=tuple(differences(run_a, run_b, arm_a, arm_b)),
         warnings=tuple(warnings(run_a, run_b, arm_a, arm_b, levels[-1], len(tasks))),
         levels=levels,
@@ -173,6 +178,7 @@ def _pair(run_a: Run, run_b: Run, arm_a: str, arm_b: str) -> Pair:
         )
         == run_a.tasks,
         equal_cost=equal_cost((a, b), levels[-1]),
+        idle=tuple(side.label for run, side in ((run_a, side_a), (run_b, side_b)) if why_idle(run, side.arm)),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from reflex_bench.harness.compare import Comparison, Pair
 from reflex_bench.harness.levels import Level
-from reflex_bench.harness.number_format import amount, count, dollars, percent
+from reflex_bench.harness.number_format import amount, count, dollars, joined, percent
 from reflex_bench.harness.paired import (
     detectable_difference,
     detectable_difference_given,
@@ -25,13 +25,7 @@ def comparison_tables(comparison: Comparison) -> tuple[Table, ...]:
     several = len(comparison.pairs)
     tables = []
     for index, pair in enumerate(comparison.pairs, 1):
-        notes = (
-            *_verdict(pair, several),
-            *_budget(pair),
-            *_equal_cost(pair),
-            *_sensitivity(pair),
-            *_power(pair),
-        )
+        notes = (*_verdict(pair, several), *(() if pair.idle else _further_notes(pair)))
         extra = comparison.skipped if index == several else ()
         tables.append(_table(pair, (*notes, *extra)))
     return tuple(tables)
@@ -138,6 +132,9 @@ def _verdict(pair: Pair, several: int) -> Iterator[str]:
     if not last.pairs:
         yield "No task has a result in both arms yet."
         return
+    if pair.idle:
+        yield f"Nothing follows from these numbers: {joined(pair.idle)} never acted."
+        return
     more = "more" if last.difference > 0 else "fewer" if last.difference < 0 else "neither more nor fewer"
     size = f"{abs(100 * last.difference):.1f} points {more}" if last.difference else more
     p = f"{last.test} p = {p_value(last.p)}"
@@ -170,6 +167,11 @@ def _interval_in_words(pair: Pair, level: Level) -> str:
 
 def _has_width(interval: Interval) -> bool:
     return interval.high > interval.low
+
+
+def _further_notes(pair: Pair) -> Iterator[str]:
+    for notes in (_budget, _equal_cost, _sensitivity, _power):
+        yield from notes(pair)
 
 
 def _budget(pair: Pair) -> Iterator[str]:

@@ -174,7 +174,8 @@ def repeats(run: Run, arms: Iterable[str]) -> Iterable[str]:
     retry, others, first = ("further sample", "further samples", "sample") if is_sampled(run) else _RETRY
     useless = "they are one sample" if is_sampled(run) else "retrying could not help it"
     for arm in arms:
-        same, retries = repeated_retries(run, arm)
+        # Trials without a single action are all alike, whatever the temperature.
+        same, retries = (0, 0) if why_idle(run, arm) else repeated_retries(run, arm)
         if same and same == retries:
             yield (
                 f"Every {retry} of {arm} repeated its first {first} exactly (temperature "

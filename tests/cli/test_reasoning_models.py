@@ -256,8 +256,10 @@ def test_a_prompt_that_never_fits_is_no_result_and_the_servers_words_are_kept(
     done = bench("long", "--tasks", 2, "--trials", 1)
     assert done.returncode == 1
     assert "react never acted" in done.stderr
-    compared = reflex("compare", tmp_path / "long").stdout
-    assert "react never acted" in compared
+    compared = " ".join(reflex("compare", tmp_path / "long").stdout.split())
+    assert "react never acted, and what it scored is no result" in compared
+    assert "Nothing follows from these numbers: react and reflexion never acted." in compared
+    assert "neither more nor fewer" not in compared
     row = next(iter(rows(tmp_path / "long" / "trajectories" / "react.trial-1.jsonl")))
     assert "maximum context length is 1000 tokens" in row["remark"]
 

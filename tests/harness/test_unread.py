@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import pytest
-from synthetic_runs import chains, write_run
+from comparing import flowing, text_of
+from synthetic_runs import chains, trial, write_run
 
 from reflex_bench.harness.compare import compare
 from reflex_bench.harness.footnotes import notes
@@ -58,3 +60,24 @@ def test_the_likely_cause_follows_from_settings_and_tokens(tmp_path, settings, c
 
 def test_counts_that_an_import_does_not_have_are_no_reproach(tmp_path) -> None:
     assert list(unread(run_of(tmp_path, None, invalid_actions=None))) == []
+
+
+IDLE = {"outcome": "context_limit", "steps": 0, "invalid_actions": 0, "digest": "same"}
+
+
+@pytest.mark.parametrize("idle", [("one",), ("one", "two")])
+def test_from_an_arm_that_never_acted_nothing_follows_and_its_retries_are_not_called_useless(
+    tmp_path, idle: tuple[str, ...]
+) -> None:
+    rows = [
+        trial(arm, task, number, **(IDLE if arm in idle else {"digest": f"same {task}"}))
+        for arm, task, number in itertools.product(("one", "two"), ("a", "b"), (1, 2))
+    ]
+    arms = {"one": {"temperature": 0.7}, "two": {"temperature": 0.6}}
+    run = read_run(write_run(tmp_path / "run", rows, arms=arms, tasks=2, trials=2))
+    assert notes(run)[0].startswith("one never acted, and what it scored is no result: no prompt fits")
+    repeated = [note.split(" repeated")[0] for note in notes(run) if " repeated its first trial" in note]
+    assert repeated == [f"Every retry of {arm}" for arm in ("one", "two") if arm not in idle]
+    text = flowing(text_of(compare(run)))
+    assert f"Nothing follows from these numbers: {' and '.join(idle)} never acted." in text
+    assert "Within 2 trials" not in text
