@@ -239,6 +239,8 @@ def test_what_the_agent_named_in_vain_may_be_told_of_and_lists_and_plurals_are_r
     [
         ("Ich habe drawer 1 nie geöffnet. Beim nächsten Mal öffne ich zuerst drawer 1 und drawer 2.", ()),
         ("Ich habe die Schublade 1 nicht geöffnet. Nächstes Mal muss ich das mit drawer 2 tun.", ()),
+        # Short, and without a word of English.
+        ("Ich war nur bei desk 1. Ich sollte drawer 1 öffnen.", ()),
         ("我没有打开drawer 1。下次我应该先打开drawer 1和drawer 2。", ()),
         ("Je n'ai pas ouvert le drawer 1. La prochaine fois je dois ouvrir les deux, et pas les autres.", ()),
         (
