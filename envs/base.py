@@ -200,8 +200,10 @@ class Environment(Protocol):
         feedback: what tells the agent of success and failure: `environment`, `oracle`, `none`.
         prompts: its texts.
 
-    An environment may have a further attribute `cluster_name`: what the tasks of one `Task.cluster` share, in the
-    singular (`room`).
+    An environment may have further attributes: `cluster_name`, what the tasks of one `Task.cluster` share, in the
+    singular (`room`); `title`, what it is called in titles (`HotPotQA`); `task_name`, what a task is called
+    (`question`); `pinned`, the names of settings that are options, too, and that a resumed run is given as it recorded
+    them. What it may be able to do beside, such as measuring more than success, stands in `envs.declarations`.
     """
 
     name: str

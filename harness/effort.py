@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from reflex_bench.envs.metrics import Trials
+from reflex_bench.harness.declared import metrics_of
 from reflex_bench.harness.frame import Run
+from reflex_bench.harness.metric_values import trials_of, value_of
 from reflex_bench.harness.verify import read_verified
 
 if TYPE_CHECKING:
@@ -17,8 +20,6 @@ COUNTS = (*TOKENS, "retries", "repeated_retries", "calls", "repairs", "reflectio
 
 def effort(run: Run, arm: str) -> dict[str, Any]:
     """Return the columns of the pass@k table that follow the rates. Errors count for calls, tokens and cost only."""
-    import pandas as pd
-
     rows = run.rows(arm)
     known = rows[rows["outcome"] != "error"]
     won = known[known["success"] == 1]
@@ -31,7 +32,7 @@ def effort(run: Run, arm: str) -> dict[str, Any]:
         "repeated_retries": repeated,
         "steps_per_trial": known["steps"].mean(),
         "steps_per_win": won["steps"].mean(),
-        "path_efficiency": math.nan,
+        **measured(run, arm, "wins"),
         "wins_verified": _wins_verified(run, won),
         **_refused(known),
         "repairs": rows["repairs"].sum(skipna=False),
@@ -40,12 +41,9 @@ def effort(run: Run, arm: str) -> dict[str, Any]:
         "calls": rows["calls"].sum(skipna=False),
         **_thinking(rows),
     }
-    if "result.plan_length" in won:
-        lengths = pd.to_numeric(won["result.plan_length"], errors="coerce")
-        line["path_efficiency"] = (lengths / won["steps"]).mean()
     for name in (*TOKENS, "cost"):
         line[name] = rows[name].sum(skipna=False) if len(rows) else 0.0
-    return line | answer_scores(run, known if run.independent(arm) else known.groupby("task").tail(1))
+    return line | measured(run, arm, "last")
 
 
 def repeated_retries(run: Run, arm: str) -> tuple[int, int]:
@@ -56,20 +54,13 @@ def repeated_retries(run: Run, arm: str) -> tuple[int, int]:
     return int((retries & played.duplicated(["task", "digest"])).sum()), int(retries.sum())
 
 
-def answer_scores(run: Run, rows: pd.DataFrame) -> dict[str, float]:
-    """Return mean EM and F1 over some trials, where the run has them; a trial without an answer scores 0."""
+def measured(run: Run, arm: str, trials: Trials) -> dict[str, float]:
+    """Return what the environment measured in the last trials of an arm's tasks or in its wins, by metric."""
     return {
-        name: float(numbers(rows, f"result.{name}").fillna(0.0).mean())
-        for name in ("em", "f1")
-        if f"result.{name}" in run.trials
+        metric.key: value_of(metric, trials_of(run, arm, metric))
+        for metric in metrics_of(run)
+        if metric.summary and metric.trials == trials
     }
-
-
-def numbers(rows: pd.DataFrame, name: str) -> pd.Series[Any]:
-    """Return a measure of the environment; NaN where it was not taken."""
-    import pandas as pd
-
-    return pd.to_numeric(rows.get(name, pd.Series(math.nan, index=rows.index)), errors="coerce")
 
 
 def _refused(known: pd.DataFrame) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from typing import Any
 
 import reflex_bench.harness
 from reflex_bench.envs.base import Task
+from reflex_bench.harness import earlier_runs
+from reflex_bench.harness.declared import declared, pinned_settings
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.journal import Taken
 from reflex_bench.harness.plan import Plan
@@ -25,12 +27,6 @@ PACKAGES = ("reflex-bench", "alfworld", "textworld", "openai", "datasets", "bm25
 
 OF_THE_OFFICIAL_ENGINE = ("alfworld", "textworld")
 """Those of `PACKAGES` that only ALFWorld's own engine needs; it is optional."""
-
-_OLD_DEFAULTS: Mapping[str, dict[str, Any]] = {
-    "alfworld": {"sampling": "legacy"},
-    "hotpotqa": {"sampling": "legacy"},
-}
-"""Options of the environments whose default was another one in version 1 of the run format."""
 
 
 def describe(plan: Plan, run_id: str, command: Sequence[str]) -> dict[str, Any]:
@@ -57,6 +53,7 @@ def describe(plan: Plan, run_id: str, command: Sequence[str]) -> dict[str, Any]:
             "name": plan.environment.name,
             "feedback": plan.environment.feedback,
             "settings": dict(plan.environment.settings()),
+            **declared(plan.environment),
         },
         "split": {
             "name": plan.split.name,
@@ -127,7 +124,7 @@ def _with_changes(settings: dict[str, Any], earlier: Mapping[str, Any] | None) -
 
 
 def config_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the configuration of a run, with the defaults that its format had and the generator that it was made with.
+    """Return the configuration of a run, with the defaults of its format and the settings that made its tasks.
 
     Args:
         manifest: content of a `run.json`.
@@ -135,11 +132,16 @@ def config_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     config = dict(manifest["config"])
     options = config.get("environment")
     if manifest.get("schema_version") == 1 and isinstance(options, dict):
-        options = config["environment"] = _OLD_DEFAULTS.get(str(options.get("name")), {}) | options
-    settings = (manifest.get("environment") or {}).get("settings") or {}
-    if isinstance(options, dict) and options.get("name") == "alfworld" and "generator" in settings:
-        # A later version of reflex has another generator by default; a run keeps the games that it began with.
-        config["environment"] = {"generator": settings["generator"]} | options
+        options = config["environment"] = {
+            **earlier_runs.default_options(str(options.get("name"))),
+            **options,
+        }
+    environment = manifest.get("environment") or {}
+    settings = environment.get("settings") or {}
+    if isinstance(options, dict):
+        # A later version of reflex may have another default; a run keeps the tasks that it began with.
+        pinned = pinned_settings(environment, str(options.get("name")))
+        config["environment"] = {name: settings[name] for name in pinned if name in settings} | options
     return config
 
 
@@ -191,7 +193,7 @@ def check_same(plan: Plan, manifest: Mapping[str, Any]) -> None:
             f"the tasks of split {split['name']!r} have changed since this run began; start a new run"
         )
     for arm in plan.arms:
-        then = _as_told_now(manifest["arms"][arm.name])
+        then = earlier_runs.settings_as_today(manifest["arms"][arm.name])
         changed = sorted(
             key
             for key in {*arm.settings, *_LATER & then.keys()}
@@ -201,17 +203,6 @@ def check_same(plan: Plan, manifest: Mapping[str, Any]) -> None:
             raise UsageError(
                 f"arm {arm.name!r}: {', '.join(changed)} changed since this run began; start a new run"
             )
-
-
-def _as_told_now(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Settings of an arm as a run of today would record them: TextWorld's version bears on its own engine alone."""
-    environment = settings.get("environment")
-    if not isinstance(environment, Mapping) or environment.get("engine") != "native":
-        return settings
-    return {
-        **settings,
-        "environment": {key: value for key, value in environment.items() if key != "textworld"},
-    }
 
 
 def now() -> str:

@@ -6,9 +6,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from reflex_bench.harness.declared import metrics_of, rule_in_words, success_rule
 from reflex_bench.harness.frame import Run
 from reflex_bench.harness.number_format import count, joined
-from reflex_bench.harness.row_settings import rule_in_words, success_rule
 from reflex_bench.harness.samples import METHOD, is_sampled
 from reflex_bench.harness.task_facts import MIN_CLUSTERS, cluster_name, clusters_of
 
@@ -40,10 +40,13 @@ def definitions(run: Run) -> Iterable[str]:
                 else "."
             )
         )
-    rule = success_rule(run)
-    if rule:
-        yield f"A task is solved when {rule_in_words(rule)}."
-    scores = [name.upper() for name in ("em", "f1") if f"result.{name}" in run.trials]
+    if success_rule(run):
+        yield f"A task is solved when {rule_in_words(run)}."
+    scores = [
+        metric.label
+        for metric in metrics_of(run)
+        if metric.summary and metric.trials == "last" and metric.value in run.trials
+    ]
     if scores:
         of = "are over all samples" if is_sampled(run) else "are of the last trial each task had"
         yield f"{joined(scores)} {of if len(scores) > 1 else of.replace('are', 'is', 1)}."

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from reflex_bench.harness.declared import success_rule
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import Run
 from reflex_bench.harness.imports import NOT_RECORDED
 from reflex_bench.harness.reference import Metric, ReferenceRow, reference_rows
 from reflex_bench.harness.render import Cell, Grid, Table
-from reflex_bench.harness.row_settings import success_rule
 
 MARKS: Mapping[str, str] = {
     "m": "another model, or none named",

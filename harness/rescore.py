@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from reflex_bench.envs.declarations import HasSuccessRules, SuccessRule
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import read_info, read_run
-from reflex_bench.harness.plan import fingerprint
+from reflex_bench.harness.plan import fingerprint, open_environment
 from reflex_bench.harness.recovery import key_of, recover
 from reflex_bench.harness.rows import brief
 from reflex_bench.harness.store import write_json, write_lines
@@ -24,18 +26,15 @@ def rescore(run: Path, success: str) -> Path:
     trials that would have followed were never run: the tables show them as not recorded.
 
     Args:
-        run: a HotPotQA run.
-        success: `em`, `contains`, or `f1>=0.8`.
+        run: of an environment that can decide success in several ways.
+        success: name of the rule, e.g. `contains`.
 
     Raises:
-        UsageError: the run has no answers to score, the rule does not exist, or the directory is taken.
+        UsageError: the run's environment has no choice of rules, this rule does not exist, a result does not say
+            whether it is solved, or the directory is taken.
     """
-    from reflex_bench.envs.hotpotqa.scoring import success_rule
-
     manifest = read_info(run)
-    if manifest.get("environment", {}).get("name") != "hotpotqa":
-        raise UsageError(f"{run}: only HotPotQA's answers can be scored again; a game is won or not")
-    rule = success_rule(success)
+    rule = _rule(run, str(manifest.get("environment", {}).get("name")), success)
     target = run.parent / f"{run.name}-{''.join(mark if mark.isalnum() else '-' for mark in rule.name)}"
     if target.exists():
         raise UsageError(f"{target}: is there already")
@@ -53,7 +52,7 @@ def rescore(run: Path, success: str) -> Path:
     return target
 
 
-def _write(run: Path, manifest: Mapping[str, Any], rule: Any, made: Path, name: str) -> None:
+def _write(run: Path, manifest: Mapping[str, Any], rule: SuccessRule, made: Path, name: str) -> None:
     index: list[dict[str, Any]] = []
     seconds = {key_of(row): row.get("seconds") for row in checked_lines(run / "trials.jsonl")}
     by_trial = sorted((run / "trajectories").glob("*.jsonl"), key=_trial_of)
@@ -66,7 +65,16 @@ def _write(run: Path, manifest: Mapping[str, Any], rule: Any, made: Path, name: 
             write_lines(made / "trajectories" / path.name, rows)
         index += [{**brief(row), "seconds": seconds.get(key_of(row))} for row in rows]
     write_lines(made / "trials.jsonl", sorted(index, key=key_of))
-    write_json(made / "run.json", _described(manifest, name, rule.name))
+    write_json(made / "run.json", _described(manifest, name, rule))
+
+
+def _rule(run: Path, name: str, success: str) -> SuccessRule:
+    with closing(open_environment({"name": name})) as environment:
+        if not isinstance(environment, HasSuccessRules):
+            raise UsageError(
+                f"{run}: {name} has no choice of success rules; its trials cannot be scored again"
+            )
+        return environment.success_rule(success)
 
 
 def _trial_of(path: Path) -> int:
@@ -76,17 +84,17 @@ def _trial_of(path: Path) -> int:
 
 
 def _rescored(
-    path: Path, rule: Any, ended: set[tuple[str, str]], independent: Collection[str]
+    path: Path, rule: SuccessRule, ended: set[tuple[str, str]], independent: Collection[str]
 ) -> Iterator[dict[str, Any]]:
     for row in recorded(path):
         chain = (row["arm"], row["task"])
         if chain in ended:
             continue
         if row["outcome"] != "error":
-            answer, gold = row["result"].get("answer"), row["result"].get("gold_answer")
-            if not isinstance(answer, str | None) or not isinstance(gold, str):
-                raise UsageError(f"{path}: a trial of {row['task']} without an answer and a gold answer")
-            won = answer is not None and rule.holds(answer, gold)
+            try:
+                won = rule.is_solved(row["result"])
+            except ValueError as missing:
+                raise UsageError(f"{path}: a trial of {row['task']} {missing}") from None
             if won:
                 row["outcome"] = "success"
                 ended |= {chain} if row["arm"] not in independent else set()
@@ -96,19 +104,26 @@ def _rescored(
         yield row
 
 
-def _described(manifest: Mapping[str, Any], run_id: str, rule: str) -> dict[str, Any]:
+def _described(manifest: Mapping[str, Any], run_id: str, rule: SuccessRule) -> dict[str, Any]:
     arms = {}
     for name, settings in manifest["arms"].items():
         own = settings.get("environment")
-        changed = {**settings, "environment": {**(own if isinstance(own, dict) else {}), "success": rule}}
+        changed = {
+            **settings,
+            "environment": {**(own if isinstance(own, dict) else {}), "success": rule.name},
+        }
         changed.pop("settings_hash", None)
         arms[name] = {**changed, "settings_hash": fingerprint(changed)}
     environment = manifest["environment"]
-    settings = {**(environment.get("settings") or {}), "success": rule}
+    settings = {**(environment.get("settings") or {}), "success": rule.name}
     return {
         **manifest,
         "run_id": run_id,
         "rescored_from": manifest["run_id"],
-        "environment": {**environment, "settings": settings},
+        "environment": {
+            **environment,
+            "settings": settings,
+            "success_rule": {"name": rule.name, "label": rule.label},
+        },
         "arms": arms,
     }

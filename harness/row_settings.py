@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from reflex_bench.harness.declared import success_rule
 from reflex_bench.harness.frame import Run
 
 SETTINGS = (
@@ -74,23 +75,4 @@ def changed_parameters(run: Run, model: object) -> Mapping[str, str]:
     changed = described.get("changed_parameters") if isinstance(described, Mapping) else None
     return (
         {str(name): str(became) for name, became in changed.items()} if isinstance(changed, Mapping) else {}
-    )
-
-
-def success_rule(run: Run) -> str | None:
-    """Return the environment's success rule (`em`, `contains`, `f1>=0.8`); None where it has none to choose from."""
-    rule = (run.environment.get("settings") or {}).get("success")
-    return rule if isinstance(rule, str) and rule else None
-
-
-def rule_in_words(rule: str) -> str:
-    """Return what a success rule of HotPotQA asks for; see `reflex_bench.envs.hotpotqa.scoring.SuccessRule`."""
-    if rule == "em":
-        return "its answer matches the gold answer exactly (EM)"
-    if rule == "contains":
-        return "its answer contains the gold answer (contains)"
-    return (
-        f"the F1 of its answer is at least {rule[4:]}"
-        if rule.startswith("f1>=")
-        else f"the rule {rule} holds"
     )

@@ -112,7 +112,7 @@ def paired_bootstrap(
     Args:
         differences: one number a task, first minus second.
         clusters: a label for each task; tasks of one label are then drawn together (pairs cluster bootstrap,
-            Cameron, Gelbach and Miller (2008), Rev. Econ. Stat. 90:414-427), as tasks that share a scene need.
+            Cameron, Gelbach and Miller (2008), Rev. Econ. Stat. 90:414-427), as tasks that depend on one another need.
         seed: of the resampling; the same seed gives the same interval.
         resamples: how many.
         level: confidence, between 0 and 1.
@@ -131,7 +131,7 @@ def paired_bootstrap(
     else:
         if len(clusters) != values.size:
             raise ValueError(f"{len(clusters)} cluster labels for {values.size} differences")
-        sums, sizes, weights, draws = _pooled_clusters(values, clusters)
+        sums, sizes, weights, draws = _pooled_clusters(values, np.ones_like(values), clusters)
     means = _resampled_means(
         sums, sizes, weights / weights.sum(), draws, np.random.default_rng(seed), resamples
     )
@@ -140,13 +140,53 @@ def paired_bootstrap(
     return Interval(float(low), float(high))
 
 
-def _pooled_clusters(values: np.ndarray[Any, Any], clusters: Sequence[object]) -> tuple[Any, Any, Any, int]:
-    """Distinct (sum, size) pairs of clusters, how often each occurs, and the number of clusters."""
+def ratio_bootstrap(
+    tops: Sequence[float],
+    bottoms: Sequence[float],
+    *,
+    clusters: Sequence[object] | None = None,
+    seed: int = 0,
+    resamples: int = 10_000,
+    level: float = 0.95,
+) -> Interval:
+    """Percentile interval of the sum of `tops` over the sum of `bottoms`, tasks drawn with replacement.
+
+    Args:
+        tops: one number a task: for a mean over trials, the sum of its trials.
+        bottoms: one number above 0 a task: for a mean over trials, how many they are.
+        clusters: a label for each task; tasks of one label are then drawn together.
+        seed: of the resampling; the same seed gives the same interval.
+        resamples: how many.
+        level: confidence, between 0 and 1.
+
+    Source: as `paired_bootstrap`; a ratio of sums is drawn anew as a whole (Efron and Tibshirani, 1993, section 6.2).
+    """
+    import numpy as np
+
+    if not len(tops) == len(bottoms) == len(clusters if clusters is not None else tops):
+        raise ValueError(f"{len(tops)} and {len(bottoms)} numbers, or not as many cluster labels")
+    if not len(tops):
+        return Interval(math.nan, math.nan)
+    labels = range(len(tops)) if clusters is None else clusters
+    above, below = np.asarray(tops, dtype=float), np.asarray(bottoms, dtype=float)
+    sums, sizes, weights, draws = _pooled_clusters(above, below, labels)
+    means = _resampled_means(
+        sums, sizes, weights / weights.sum(), draws, np.random.default_rng(seed), resamples
+    )
+    tail = (1 - level) / 2
+    low, high = np.quantile(means, [tail, 1 - tail])
+    return Interval(float(low), float(high))
+
+
+def _pooled_clusters(
+    tops: np.ndarray[Any, Any], bottoms: np.ndarray[Any, Any], clusters: Sequence[object]
+) -> tuple[Any, Any, Any, int]:
+    """Distinct pairs of a cluster's two sums, how often each occurs, and the number of clusters."""
     import numpy as np
 
     order = {label: index for index, label in enumerate(dict.fromkeys(clusters))}
     codes = np.array([order[label] for label in clusters])
-    pairs = np.column_stack([np.bincount(codes, weights=values), np.bincount(codes)])
+    pairs = np.column_stack([np.bincount(codes, weights=tops), np.bincount(codes, weights=bottoms)])
     distinct, counts = np.unique(pairs, axis=0, return_counts=True)
     return distinct[:, 0], distinct[:, 1], counts, len(order)
 

@@ -10,8 +10,8 @@ from reflex_bench.harness.audit_table import confusion_table, reflections_table
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.harness.footnotes import notes
 from reflex_bench.harness.frame import Run
-from reflex_bench.harness.hotpotqa_table import hotpotqa_table
 from reflex_bench.harness.measures import rate
+from reflex_bench.harness.metrics_table import metrics_table, scores_table
 from reflex_bench.harness.number_format import rate_cell
 from reflex_bench.harness.paired import mcnemar_exact
 from reflex_bench.harness.render import Cell, Grid, Table
@@ -40,8 +40,8 @@ def styled_table(run: Run, style: str = "pass-at-k", reference: bool = False) ->
     Args:
         run: the run.
         style: `pass-at-k` (the project's own), `outcomes`, `react-table3` (ALFWorld by task type), `reflexion-curve`
-            (solved within t trials), `hotpotqa` (solved, EM, F1, pages, steps, tokens), `samples`, `reflections` or
-            `evaluator`.
+            (solved within t trials), `hotpotqa` (solved, scores of the answers, steps, tokens), `metrics` (all that the
+            environment measures), `samples`, `reflections` or `evaluator`.
         reference: with published results as one more block, marked where they are not comparable.
 
     Raises:
@@ -52,7 +52,8 @@ def styled_table(run: Run, style: str = "pass-at-k", reference: bool = False) ->
         "outcomes": outcomes_table,
         "react-table3": react_table3,
         "reflexion-curve": reflexion_curve,
-        "hotpotqa": hotpotqa_table,
+        "hotpotqa": scores_table,
+        "metrics": metrics_table,
         "samples": samples_table,
         "reflections": reflections_table,
         "evaluator": confusion_table,

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from reflex_bench.envs.base import INVALID_REASONS
+from reflex_bench.envs.metrics import Trials
+from reflex_bench.harness.declared import metrics_of
 from reflex_bench.harness.footnotes import notes
 from reflex_bench.harness.frame import Run, accounting, read_run
 from reflex_bench.harness.measures import by_type, pass_at_k
+from reflex_bench.harness.metric_values import heading, shown
 from reflex_bench.harness.number_format import amount, decimal, dollars, percent, rate_cell, whole
 from reflex_bench.harness.render import Cell, Grid, Table, render
 from reflex_bench.harness.row_settings import SETTINGS
@@ -108,17 +112,12 @@ def _type_grid(run: Run) -> Grid:
 def _effort_grid(run: Run, frame: pd.DataFrame) -> Grid:
     tokens = (frame["prompt_tokens"] + frame["completion_tokens"]).astype("Float64")
     solved, sampled = frame["solved"], is_sampled(run)
-    over = "all samples" if sampled else "last trial"
     lines = [
         ("Trials run", _each(frame["trials_run"], str)),
-        *(
-            (f"Mean {name.upper()}, {over}", _each(frame[name], percent))
-            for name in ("em", "f1")
-            if name in frame
-        ),
+        *_measures(run, frame, "last"),
         ("Steps a trial", _each(frame["steps_per_trial"], decimal)),
         ("Steps a win", _each(frame["steps_per_win"], decimal)),
-        ("Plan length / steps, wins", _each(frame["path_efficiency"], percent)),
+        *_measures(run, frame, "wins"),
         ("Wins verified", _each(frame["wins_verified"], percent)),
         ("Invalid actions", _each(frame["invalid_rate"], percent)),
         *_reasons(frame),
@@ -146,7 +145,6 @@ def _effort_grid(run: Run, frame: pd.DataFrame) -> Grid:
         ("Cost", _each(frame["cost"], dollars)),
     ]
     silent = {
-        "Plan length / steps, wins",
         "Wins verified",
         "… repeating the last call's",
         "… of them reasoning",
@@ -155,6 +153,18 @@ def _effort_grid(run: Run, frame: pd.DataFrame) -> Grid:
     lines = [line for line in lines if line[0] not in silent or set(line[1]) != {"–"}]
     rows = tuple((Cell(name), *map(Cell, values)) for name, values in lines)
     return Grid("What it took", ("", *frame["arm"]), rows)
+
+
+def _measures(run: Run, frame: pd.DataFrame, trials: Trials) -> list[tuple[str, list[str]]]:
+    """What the environment measured, where any arm has the number."""
+    over = "all samples" if is_sampled(run) else "last trial"
+    lines = []
+    for metric in metrics_of(run):
+        if metric.summary and metric.trials == trials and frame[metric.key].notna().any():
+            mean = "Mean " if metric.aggregate == "mean" and trials == "last" else ""
+            label = heading(metric, over if trials == "last" else "wins")
+            lines.append((f"{mean}{label}", _each(frame[metric.key], partial(shown, metric))))
+    return lines
 
 
 def _reasons(frame: pd.DataFrame) -> list[tuple[str, list[str]]]:

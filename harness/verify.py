@@ -1,4 +1,4 @@
-"""Replays a run's trajectories in the official engine: `reflex verify`."""
+"""Replays a run's trajectories in its environment's other implementation: `reflex verify`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from reflex_bench.agents.react import GIVE_UP
 from reflex_bench.envs.base import Environment, Split, Task
+from reflex_bench.envs.declarations import Verifiable, Verifier
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import read_info
 from reflex_bench.harness.manifest import config_of
@@ -31,8 +32,8 @@ class Verification:
     Attributes:
         attempts: trajectories replayed; one that several arms share counts once.
         steps: commands executed.
-        official: of the trajectories, how many the official engine had played itself: of these, replaying compares it
-            with itself.
+        official: of the trajectories, how many the other implementation had played itself: of these, replaying compares
+            it with itself.
         differences: (trial, what differs) for each that was not identical; empty where all were.
     """
 
@@ -43,7 +44,7 @@ class Verification:
 
 
 def verify(run: Path, sample: int | None, told: Callable[[int, int], None]) -> Verification:
-    """Replays trajectories through the official engine, on all cores, and notes the result in the run.
+    """Replay trajectories in the environment's other implementation, on all cores, and note the result in the run.
 
     Args:
         run: the run directory.
@@ -51,30 +52,39 @@ def verify(run: Path, sample: int | None, told: Callable[[int, int], None]) -> V
         told: is called with (done, of how many) as it goes on.
 
     Raises:
-        UsageError: the run's environment has no official engine, its tasks have changed, or nothing is recorded.
+        UsageError: the run's environment has no other implementation, its tasks have changed, or nothing is recorded.
     """
     manifest = read_info(run)
     options, count, seed = _configured(run, manifest)
-    if options.get("name") != "alfworld":
-        raise UsageError(f"{run}: only ALFWorld has an official engine to verify against")
     known, rows = read_verified(run), list(_attempts(run))
     if not rows:
         raise UsageError(f"{run}: no trajectory has been recorded yet")
     if sample is not None and sample < len(rows):
         rows = random.Random(0).sample(rows, sample)
-    official = open_environment({**options, "engine": "official", "feedback": "plain"})
+    verifier = _verifier(run, options)
     try:
-        found = dict(_replays(official, _split(official, manifest, count, seed), rows, told))
+        found = dict(_replays(verifier, _split(verifier.environment, manifest, count, seed), rows, told))
     finally:
-        official.close()
-    write_json(run / VERIFIED, {"settings": dict(official.settings()), "attempts": known | found})
+        verifier.environment.close()
+    settings = dict(verifier.environment.settings())
+    write_json(run / VERIFIED, {"settings": settings, "attempts": known | found})
     differences = tuple(
         (f"{row['arm']}, trial {row['trial']}, {row['task']}", found[row["attempt"]]["difference"])
         for row in rows
         if found[row["attempt"]]["difference"]
     )
-    itself = sum(_engine(row, options) == "official" for row in rows)
+    itself = sum(_engine(row, options) == verifier.engine for row in rows)
     return Verification(len(found), sum(result["steps"] for result in found.values()), itself, differences)
+
+
+def _verifier(run: Path, options: Mapping[str, Any]) -> Verifier:
+    environment = open_environment(options)
+    try:
+        if not isinstance(environment, Verifiable):
+            raise UsageError(f"{run}: {environment.name} has no other implementation to verify against")
+        return environment.verifier()
+    finally:
+        environment.close()
 
 
 def _engine(row: Mapping[str, Any], options: Mapping[str, Any]) -> object:
@@ -93,8 +103,8 @@ def _configured(run: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, Any],
     return options, count, seed
 
 
-def _split(official: Environment, manifest: Mapping[str, Any], count: int | None, seed: int) -> Split:
-    split = official.load(count, seed)
+def _split(verifying: Environment, manifest: Mapping[str, Any], count: int | None, seed: int) -> Split:
+    split = verifying.load(count, seed)
     if split.fingerprint != manifest["split"].get("fingerprint"):
         raise UsageError(f"the tasks of split {manifest['split'].get('name')!r} have changed since this run")
     return split
@@ -124,7 +134,7 @@ def _attempts(run: Path) -> Iterator[dict[str, Any]]:
 
 
 def _replays(
-    official: Environment,
+    verifier: Verifier,
     split: Split,
     rows: list[dict[str, Any]],
     told: Callable[[int, int], None],
@@ -134,21 +144,19 @@ def _replays(
     if strangers:
         raise UsageError(f"the trajectories name the task {strangers[0]!r}, which the run does not have")
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        replayed = pool.map(lambda row: _replay(official, tasks[row["task"]], row), rows)
+        replayed = pool.map(lambda row: _replay(verifier, tasks[row["task"]], row), rows)
         for done, (row, result) in enumerate(zip(rows, replayed, strict=True), 1):
             yield row["attempt"], result
             told(done, len(rows))
 
 
-def _replay(official: Environment, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
-    from reflex_bench.envs.alfworld.verify import replay
-
+def _replay(verifier: Verifier, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
     turns = [
         (step["action"], step["observation"])
         for step in row["trajectory"]
         if step["action"] is not None and step["action"] != GIVE_UP
     ]
-    result = replay(official.start(task), row["opening"], turns, row["success"])
+    result = verifier.replay(task, row["opening"], turns, row["success"])
     return {
         "steps": result.steps,
         "won": result.won,

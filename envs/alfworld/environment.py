@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from reflex_bench.envs.alfworld.episode import AlfworldEpisode, Engine, Opened
 from reflex_bench.envs.alfworld.grammar import Grammar, detect
+from reflex_bench.envs.alfworld.metrics import METRICS
 from reflex_bench.envs.alfworld.official_data import load_official
 from reflex_bench.envs.alfworld.package import missing_engine, package_version
 from reflex_bench.envs.alfworld.splits import (
@@ -26,11 +27,13 @@ from reflex_bench.envs.alfworld.splits import (
 )
 from reflex_bench.envs.alfworld.workers import WorkerPool
 from reflex_bench.envs.base import Action, Environment, Episode, ParsePolicy, Split, Task
+from reflex_bench.envs.metrics import Metric
 from reflex_bench.envs.sampling import Sampling
 from reflex_bench.harness.errors import EnvironmentFailure, UsageError, unknown
 
 if TYPE_CHECKING:
     from reflex_bench.envs.alfworld.refusals import Vocabulary
+    from reflex_bench.envs.alfworld.verify import OfficialVerifier
 
 Feedback = Literal["plain", "hint"]
 
@@ -98,7 +101,10 @@ class AlfworldEnvironment:
     name = "alfworld"
     max_steps = MAX_STEPS
     feedback = "environment"
+    title = "ALFWorld"
+    task_name = "game"
     cluster_name = "room"
+    pinned = ("generator",)
 
     def __init__(self, options: Options) -> None:
         from reflex_bench.agents import prompts
@@ -159,6 +165,21 @@ class AlfworldEnvironment:
     def untold(self) -> AlfworldEnvironment:
         """Itself: a game never says whether it is won, it only ends."""
         return self
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """How far from a known plan the won games were."""
+        return METRICS
+
+    def verifier(self) -> OfficialVerifier:
+        """What replays its trials in the official engine, in which no command is answered with a hint.
+
+        Raises:
+            UsageError: the official engine is not installed.
+        """
+        from reflex_bench.envs.alfworld.verify import OfficialVerifier
+
+        options = self._options.model_copy(update={"engine": "official", "feedback": "plain"})
+        return OfficialVerifier(AlfworldEnvironment(options))
 
     def settings(self) -> Mapping[str, Any]:
         """The engine and every version that decides what a game is."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from reflex_bench.envs.alfworld.episode import Answer, Game
 from reflex_bench.envs.alfworld.hints import without_hint
-from reflex_bench.envs.base import Episode
+from reflex_bench.envs.base import Environment, Episode, Task
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,22 @@ class Replay:
     steps: int
     won: bool
     difference: Difference | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OfficialVerifier:
+    """Replays trials in the official engine.
+
+    Attributes:
+        environment: the one that a run was played in, with `engine=official`.
+    """
+
+    environment: Environment
+    engine: ClassVar[str] = "official"
+
+    def replay(self, task: Task, opening: str, turns: Sequence[tuple[str, str]], won: bool) -> Replay:
+        """Repeat a recorded trial; see the function `replay`."""
+        return replay(self.environment.start(task), opening, turns, won)
 
 
 def replay(episode: Episode, opening: str, turns: Sequence[tuple[str, str]], won: bool) -> Replay:

@@ -22,10 +22,12 @@ from reflex_bench.envs.hotpotqa.corpus import Corpus, LocalCorpus, read_pages
 from reflex_bench.envs.hotpotqa.documents import Document
 from reflex_bench.envs.hotpotqa.episode import HotpotEpisode
 from reflex_bench.envs.hotpotqa.gold import gold_notes
+from reflex_bench.envs.hotpotqa.metrics import METRICS
 from reflex_bench.envs.hotpotqa.profiles import PROFILES, REFLEX, WHOLE_PAGE
 from reflex_bench.envs.hotpotqa.questions import Question
-from reflex_bench.envs.hotpotqa.scoring import success_rule
+from reflex_bench.envs.hotpotqa.scoring import SuccessRule, success_rule
 from reflex_bench.envs.hotpotqa.wikipedia import ENGLISH, Wikipedia
+from reflex_bench.envs.metrics import Metric
 from reflex_bench.envs.sampling import Sampling
 from reflex_bench.harness.errors import UsageError
 
@@ -80,6 +82,8 @@ class HotpotEnvironment:
     """
 
     name = "hotpotqa"
+    title = "HotPotQA"
+    task_name = "question"
     cluster_name = "pair of gold pages"
 
     def __init__(self, options: Options) -> None:
@@ -214,6 +218,18 @@ class HotpotEnvironment:
         silent = copy.copy(self)
         silent.feedback = "none"
         return silent
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Exact match, F1, and the gold pages that were opened."""
+        return METRICS
+
+    def success_rule(self, name: str | None = None) -> SuccessRule:
+        """The rule by which a question is solved, or another one by its name.
+
+        Raises:
+            UsageError: there is no such rule.
+        """
+        return self.rule if name is None else success_rule(name)
 
     def settings(self) -> Mapping[str, Any]:
         """What decides whether two rows can be compared."""

@@ -147,6 +147,26 @@ class SuccessRule:
         """As it stands on a table's row, and as `success_rule` reads it."""
         return f"f1>={self.threshold:g}" if self.metric == "f1" else self.metric
 
+    @property
+    def label(self) -> str:
+        """What it asks for, in words that follow "a task is solved when"."""
+        if self.metric == "f1":
+            return f"the F1 of its answer is at least {self.threshold:g}"
+        if self.metric == "contains":
+            return "its answer contains the gold answer (contains)"
+        return "its answer matches the gold answer exactly (EM)"
+
+    def is_solved(self, result: Mapping[str, Any]) -> bool:
+        """Return whether the answer in a trial's recorded result solves the question.
+
+        Raises:
+            ValueError: the result has no answer and no gold answer.
+        """
+        answer, gold = result.get("answer"), result.get("gold_answer")
+        if not isinstance(answer, str | None) or not isinstance(gold, str):
+            raise ValueError("without an answer and a gold answer")
+        return self.holds(answer, gold)
+
     def holds(self, answer: str | None, gold: str) -> bool:
         """Whether `answer` solves the question; False for no answer."""
         if answer is None or not answer.strip():

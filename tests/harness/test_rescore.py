@@ -8,11 +8,11 @@ from typing import Any
 
 from synthetic_runs import trial, write_run
 
+from reflex_bench.harness.declared import success_rule
 from reflex_bench.harness.footnotes import notes
 from reflex_bench.harness.frame import read_run
-from reflex_bench.harness.hotpotqa_table import hotpotqa_table
+from reflex_bench.harness.metrics_table import scores_table
 from reflex_bench.harness.rescore import rescore
-from reflex_bench.harness.row_settings import success_rule
 
 
 def answered(task: str, number: int, answer: str, won: bool, f1: float) -> dict[str, Any]:
@@ -38,7 +38,7 @@ def test_headings_and_notes_follow_the_new_rule_and_say_that_it_is_one(tmp_path:
     rows.append(answered("b", 2, "Alder", False, 0.0))
     run = read_run(rescore(written(tmp_path / "run", rows), "f1>=0.5"))
     assert success_rule(run) == "f1>=0.5"
-    table = hotpotqa_table(run)
+    table = scores_table(run)
     assert table.grids[0].header[2:4] == ("Solved (f1>=0.5)", "EM")
     first = table.frame.iloc[0]
     assert (first["share"], first["em"]) == (1.0, 0.5)

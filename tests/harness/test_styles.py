@@ -147,7 +147,7 @@ def test_samples_of_questions_are_averaged_and_their_curve_is_refused(tmp_path: 
 
 
 def test_hotpotqa_is_refused_where_nothing_was_scored(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no trial of this run has an F1 score"):
+    with pytest.raises(UsageError, match="no trial of this run has a score"):
         styled_table(run_of(tmp_path, [trial("react", "a", 1)], 1), "hotpotqa")
 
 

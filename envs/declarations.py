@@ -1,0 +1,119 @@
+"""What an environment may say of itself beyond what every one must.
+
+Each protocol stands for one such thing. An environment that does not have it works all the same; what the harness does
+without it stands in the protocol's docstring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+from reflex_bench.envs.base import Environment, Task
+from reflex_bench.envs.metrics import Metric
+
+
+@runtime_checkable
+class Measures(Protocol):
+    """An `Environment` that measures more than success; without it a `reward` in its results is shown, if any."""
+
+    def metrics(self) -> tuple[Metric, ...]:
+        """Return the numbers that it measures, in the order in which they are shown."""
+        ...
+
+
+class SuccessRule(Protocol):
+    """What counts as a solved task.
+
+    Attributes:
+        name: as it stands on a table's row, e.g. `em`.
+        label: what it asks for, in words that follow "a task is solved when".
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def label(self) -> str: ...
+
+    def is_solved(self, result: Mapping[str, Any]) -> bool:
+        """Return whether a trial with this recorded result solved its task.
+
+        Raises:
+            ValueError: the result does not say; the message completes "a trial of TASK".
+        """
+        ...
+
+
+@runtime_checkable
+class HasSuccessRules(Protocol):
+    """An `Environment` that can decide success in several ways; without it no table names a rule.
+
+    Where its settings have a key `success`, that is the name of the rule in force.
+    """
+
+    def success_rule(self, name: str | None = None) -> SuccessRule:
+        """Return the rule in force, or another one by its name.
+
+        Raises:
+            UsageError: there is no such rule.
+        """
+        ...
+
+
+class Replayed(Protocol):
+    """What came of a trial's commands in the implementation that a run is verified against.
+
+    Attributes:
+        steps: commands that were executed.
+        won: whether it called the task won at any time.
+        difference: the first difference to the record, to be printed; None where there is none.
+    """
+
+    @property
+    def steps(self) -> int: ...
+
+    @property
+    def won(self) -> bool: ...
+
+    @property
+    def difference(self) -> object | None: ...
+
+
+class Verifier(Protocol):
+    """Replays recorded trials of an environment.
+
+    Attributes:
+        environment: the one that they are replayed in; it is closed after use.
+        engine: what `engine` is in the results of trials that this environment played itself.
+    """
+
+    @property
+    def environment(self) -> Environment: ...
+
+    @property
+    def engine(self) -> str: ...
+
+    def replay(self, task: Task, opening: str, turns: Sequence[tuple[str, str]], won: bool) -> Replayed:
+        """Replay one trial. Called from several threads at once.
+
+        Args:
+            task: of `environment`.
+            opening: the first observation on record.
+            turns: (command, observation) pairs on record.
+            won: whether the record says that the trial succeeded.
+        """
+        ...
+
+
+@runtime_checkable
+class Verifiable(Protocol):
+    """An `Environment` whose trials can be replayed in another implementation; without it no run can be verified."""
+
+    def verifier(self) -> Verifier:
+        """Return what replays its trials.
+
+        Raises:
+            UsageError: the other implementation is not installed.
+        """
+        ...
