@@ -26,7 +26,8 @@ def plot(
         list[str] | None,
         typer.Option(
             *("--kind", "-k"),
-            help="curve (tasks solved within k trials) or cost (over tokens). \\[default: both]",
+            help="curve (tasks solved within k trials), cost (over tokens), or the key of a metric of the environment. "
+            "\\[default: curve and cost]",
             show_default=False,
         ),
     ] = None,

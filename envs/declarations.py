@@ -107,6 +107,20 @@ class Verifier(Protocol):
 
 
 @runtime_checkable
+class Recognises(Protocol):
+    """An `Environment` that says by what its tasks are recognised in a worked example; without it, by their text."""
+
+    def recognised_by(self, task: Task, opening: str) -> tuple[str, str]:
+        """Return what identifies a task: what it is (`room and goal`), and the words of it to look for.
+
+        Args:
+            task: of the split.
+            opening: the first observation of its episodes.
+        """
+        ...
+
+
+@runtime_checkable
 class Verifiable(Protocol):
     """An `Environment` whose trials can be replayed in another implementation; without it no run can be verified."""
 

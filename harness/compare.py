@@ -11,6 +11,7 @@ from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.footnotes import shared_trials
 from reflex_bench.harness.frame import Run
 from reflex_bench.harness.levels import EqualCost, Level, equal_cost, level_of, results_of
+from reflex_bench.harness.metric_pairs import MetricPair, metric_pairs
 from reflex_bench.harness.row_settings import changed_parameters
 from reflex_bench.harness.statistics import holm
 from reflex_bench.harness.task_facts import cluster_name, clusters_of
@@ -44,6 +45,7 @@ class Pair:
             no other reason.
         equal_cost: both arms at the tokens of the cheaper one; None where they took about the same, or it is unknown.
         idle: labels of the arms that never acted, so that nothing follows from the numbers.
+        metrics: both arms by what their environment measures, at the last k; empty for a run of an earlier version.
     """
 
     a: Side
@@ -59,6 +61,7 @@ class Pair:
     one_experiment: bool
     equal_cost: EqualCost | None
     idle: tuple[str, ...]
+    metrics: tuple[MetricPair, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +182,7 @@ def _pair(run_a: Run, run_b: Run, arm_a: str, arm_b: str) -> Pair:
         == run_a.tasks,
         equal_cost=equal_cost((a, b), levels[-1]),
         idle=tuple(side.label for run, side in ((run_a, side_a), (run_b, side_b)) if why_idle(run, side.arm)),
+        metrics=metric_pairs(run_a, run_b, arm_a, arm_b, tasks, last),
     )
 
 

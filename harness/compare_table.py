@@ -8,7 +8,8 @@ from typing import Any
 
 from reflex_bench.harness.compare import Comparison, Pair
 from reflex_bench.harness.levels import Level
-from reflex_bench.harness.number_format import amount, count, dollars, joined, percent
+from reflex_bench.harness.metric_pairs_table import metric_columns, metric_grids, metric_notes
+from reflex_bench.harness.number_format import amount, count, dollars, joined, p_value, percent
 from reflex_bench.harness.paired import (
     detectable_difference,
     detectable_difference_given,
@@ -41,8 +42,11 @@ def _table(pair: Pair, notes: tuple[str, ...]) -> Table:
         "differs": "; ".join(f"{name}: {one} / {two}" for name, one, two in pair.settings),
         "cautions": " ".join(pair.warnings),
     }
-    frame = pd.DataFrame([_line(pair, level) | told for level in pair.levels])
-    grids = (_settings_grid(pair), _level_grid(pair), _cost_grid(pair))
+    measured = metric_columns(pair.metrics)
+    lines = [_line(pair, level) | told for level in pair.levels]
+    # They are of the last k; a line of another one has no number there.
+    frame = pd.DataFrame([*lines[:-1], lines[-1] | measured])
+    grids = (_settings_grid(pair), _level_grid(pair), *metric_grids(pair), _cost_grid(pair))
     return Table(f"{a.label} and {b.label} · {runs}", frame, grids, notes, pair.warnings)
 
 
@@ -274,10 +278,3 @@ def _ends(interval: Interval) -> str:
 
 def _ratio(value: float, base: float) -> str:
     return "–" if not base or math.isnan(value + base) else f"{value / base:.2f}×"
-
-
-def p_value(p: float) -> str:
-    """Two significant digits: `0.75`, `0.0043`, `7.6e-5`."""
-    if p < 0.0001:
-        return f"{p:.1e}".replace("e-0", "e-")
-    return f"{p:.2f}" if p >= 0.1 else f"{p:.2g}"

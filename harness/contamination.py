@@ -1,21 +1,20 @@
 """Whether the worked examples of the prompts show tasks that are being evaluated.
 
-Published ones do: both examples of Reflexion's HotPotQA reflection prompt are among its 100 questions, and one example
-of its ALFWorld reflection prompt is a room and goal of the test split.
+Published ones do: both examples of Reflexion's reflection prompt for questions are among its 100 questions, and one
+example of that for household games is a room and goal of the test split.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reflex_bench.envs.base import Prompts, Task
+from reflex_bench.envs.base import Environment, Prompts, Task
+from reflex_bench.envs.declarations import Recognises
 
-_ROOM_AND_GOAL = re.compile(
-    r"you are in the middle of a room\..*?your task is to: [^\n]*", re.DOTALL | re.IGNORECASE
-)
+Recognise = Callable[[Task, str], tuple[str, str]]
+"""What a task is recognised by, and the words to look for; see `reflex_bench.envs.declarations.Recognises`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class Overlap:
     Attributes:
         task: its id.
         example: which example, e.g. `examples[put][2]` or `reflection_examples[1]`; counted from 1.
-        matched: `room and goal` or `question`.
+        matched: what of the task stands there, e.g. `room and goal`, `question` or `text`.
         arms: the arms whose prompts hold the example; None for all.
     """
 
@@ -35,21 +34,30 @@ class Overlap:
     arms: tuple[str, ...] | None = None
 
 
-def overlaps(prompts: Prompts, tasks: Iterable[tuple[Task, str]]) -> tuple[Overlap, ...]:
-    """Every pair of a task and an example that shows it, in the order of the tasks.
+def recogniser(environment: Environment) -> Recognise:
+    """Return what an environment recognises its tasks by; where it does not say, their text."""
+    return environment.recognised_by if isinstance(environment, Recognises) else _by_text
+
+
+def _by_text(task: Task, opening: str) -> tuple[str, str]:
+    return "text", task.text
+
+
+def overlaps(
+    prompts: Prompts, tasks: Iterable[tuple[Task, str]], recognise: Recognise = _by_text
+) -> tuple[Overlap, ...]:
+    """Return every pair of a task and an example that shows it, in the order of the tasks.
 
     Args:
         prompts: of the environment.
-        tasks: each with the text that opens its episodes. Where that describes an ALFWorld room, its receptacles and
-            the task sentence are looked for; else `Task.text`, the question. White space and case do not count.
+        tasks: each with the text that opens its episodes.
+        recognise: by what a task is recognised. White space and case do not count.
     """
     shown = [(name, _folded(text)) for name, text in _texts(prompts)]
     found = []
     for task, opening in tasks:
-        room = _ROOM_AND_GOAL.search(opening)
-        matched = "room and goal" if room else "question"
-        sought = _folded(room[0] if room else task.text)
-        if sought:
+        matched, words = recognise(task, opening)
+        if sought := _folded(words):
             found += [Overlap(task.id, name, matched) for name, text in shown if sought in text]
     return tuple(found)
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from reflex_bench.envs.metrics import Metric
+from reflex_bench.harness.declared import metrics_of
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.harness.frame import Run
 from reflex_bench.harness.measures import pass_at_k
+from reflex_bench.harness.metric_values import heading, measure
 from reflex_bench.harness.store import write_text
 
 if TYPE_CHECKING:
@@ -33,16 +37,18 @@ def write_curves(run: Run, out: Path, kinds: Sequence[str], format: str) -> tupl
     Args:
         run: the run.
         out: a folder; made where there is none.
-        kinds: of `KINDS`: `curve` is solved tasks over trials, `cost` over tokens.
+        kinds: of `KINDS`: `curve` is solved tasks over trials, `cost` over tokens; or keys of metrics of the
+            environment, which are drawn over trials.
         format: one of `FORMATS`.
 
     Raises:
         UsageError: no such kind or format, a run without trials or without the tokens that `cost` needs, or
             matplotlib is not installed; nothing is written then.
     """
+    metrics = {metric.key: metric for metric in metrics_of(run) if metric.value in run.trials}
     for kind in kinds:
-        if kind not in KINDS:
-            raise unknown("kind of picture", kind, KINDS)
+        if kind not in (*KINDS, *metrics):
+            raise unknown("kind of picture", kind, [*KINDS, *metrics])
     if format not in FORMATS:
         raise unknown("picture format", format, FORMATS)
     if run.trials.empty:
@@ -61,12 +67,14 @@ def write_curves(run: Run, out: Path, kinds: Sequence[str], format: str) -> tupl
     out.mkdir(parents=True, exist_ok=True)
     written = []
     draw: dict[str, Callable[[Run, pd.DataFrame, Path], None]] = {"curve": _curve, "cost": _cost}
+    draw |= {key: partial(_metric, metric) for key, metric in metrics.items()}
     for kind in kinds:
         picture, table = out / f"{kind}.{format}", out / f"{kind}.csv"
         # Text stays text in an SVG, and equal runs give equal bytes.
         with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "reflex", "font.size": 10}):
-            draw[kind](run, points, picture)
-        write_text(table, points.to_csv(index=False))
+            shown = metric_points(run, metrics[kind]) if kind in metrics else points
+            draw[kind](run, shown, picture)
+        write_text(table, shown.to_csv(index=False))
         written += [picture, table]
     return tuple(written)
 
@@ -97,6 +105,38 @@ def curve_points(run: Run) -> pd.DataFrame:
                 }
             )
     return pd.DataFrame(lines)
+
+
+def metric_points(run: Run, metric: Metric) -> pd.DataFrame:
+    """Return one line for each arm and k: a metric within k trials, and its interval by task and by cluster.
+
+    Columns: `arm`, `k`, `value`, `low`, `high`, `low_by_cluster`, `high_by_cluster`, `tasks` (with a number).
+    """
+    import pandas as pd
+
+    lines = []
+    for arm in run.arms:
+        for k in range(1, run.limit(arm) + 1):
+            found = measure(run, arm, metric, k)
+            line = {"arm": arm, "k": k, "value": found.value, "low": found.interval.low}
+            line |= {"high": found.interval.high, "low_by_cluster": found.clustered.low}
+            lines.append(line | {"high_by_cluster": found.clustered.high, "tasks": found.tasks})
+    return pd.DataFrame(lines)
+
+
+def _metric(metric: Metric, run: Run, points: pd.DataFrame, file: Path) -> None:
+    """A metric over trials, with 95 % bands."""
+    figure, axes = _figure(run)
+    scale = 100 if metric.format == "percent" else 1
+    for style, (arm, lines) in zip(_styles(run), points.groupby("arm", sort=False), strict=True):
+        axes.plot(lines["k"], scale * lines["value"], label=arm, **style)
+        low, high = scale * lines["low"], scale * lines["high"]
+        axes.fill_between(lines["k"], low, high, color=style["color"], alpha=0.13)
+    axes.set_xlabel("trials")
+    axes.set_xticks(range(1, int(points["k"].max()) + 1))
+    axes.set_ylabel(heading(metric) + (", %" if scale == 100 else ""))
+    axes.set_ylim(auto=True)
+    _save(figure, axes, file)
 
 
 def _curve(run: Run, points: pd.DataFrame, file: Path) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RESERVED = frozenset(
     (
-        *("arm", "tasks", "trials", "solved", "unknown", "errors", "share", "low", "high"),
+        *("arm", "tasks", "trials", "solved", "unknown", "errors", "share", "low", "high", "rate", "only"),
         *(
             "repeated_share",
             "trials_run",

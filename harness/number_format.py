@@ -64,6 +64,13 @@ def dollars(value: float) -> str:
     return f"${value:.2f}" if value >= 1 or value == 0 else f"${value:.2g}"
 
 
+def p_value(p: float) -> str:
+    """Two significant digits: `0.75`, `0.0043`, `7.6e-5`."""
+    if p < 0.0001:
+        return f"{p:.1e}".replace("e-0", "e-")
+    return f"{p:.2f}" if p >= 0.1 else f"{p:.2g}"
+
+
 def count(number: int, noun: str) -> str:
     """`1 trial`, `2 trials`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

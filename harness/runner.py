@@ -15,7 +15,7 @@ from reflex_bench.agents.arranging import shown_to_agents
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.budget import Budget
 from reflex_bench.harness.chain import Chain, Shared
-from reflex_bench.harness.contamination import Overlap, overlaps
+from reflex_bench.harness.contamination import Overlap, overlaps, recogniser
 from reflex_bench.harness.doors import checked_reply, is_ours
 from reflex_bench.harness.errors import RunStopped
 from reflex_bench.harness.plan import Arm, Plan
@@ -244,7 +244,8 @@ class Runner:
             self._errors_in_a_row = 0
             if row["trial"] == 1:
                 opened = (self._tasks[row["task"]], row["opening"])
-                self._overlaps |= dict.fromkeys(overlaps(self._shown, [opened]))
+                recognise = recogniser(self._plan.environment)
+                self._overlaps |= dict.fromkeys(overlaps(self._shown, [opened], recognise))
             return
         with self._guard:
             self._errors += not is_for_good(row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.metadata import version
@@ -41,6 +42,10 @@ DEFAULT_ENGINE: Engine = "native"
 MAX_STEPS = 30  # Shinn et al., 2023, section 4.1: a trial of more than 30 actions has failed
 GAMES_KEPT = 128
 """Games whose file need not be read again; about 0.1 MB each."""
+
+_ROOM_AND_GOAL = re.compile(
+    r"you are in the middle of a room\..*?your task is to: [^\n]*", re.DOTALL | re.IGNORECASE
+)
 
 
 class Options(BaseModel):
@@ -169,6 +174,11 @@ class AlfworldEnvironment:
     def metrics(self) -> tuple[Metric, ...]:
         """How far from a known plan the won games were."""
         return METRICS
+
+    def recognised_by(self, task: Task, opening: str) -> tuple[str, str]:
+        """A game's room with its receptacles, and its goal; many rooms share a goal, and many goals a room."""
+        found = _ROOM_AND_GOAL.search(opening)
+        return ("room and goal", found[0]) if found else ("text", task.text)
 
     def verifier(self) -> OfficialVerifier:
         """What replays its trials in the official engine, in which no command is answered with a hint.

@@ -223,6 +223,10 @@ class HotpotEnvironment:
         """Exact match, F1, and the gold pages that were opened."""
         return METRICS
 
+    def recognised_by(self, task: Task, opening: str) -> tuple[str, str]:
+        """The question."""
+        return "question", task.text
+
     def success_rule(self, name: str | None = None) -> SuccessRule:
         """The rule by which a question is solved, or another one by its name.
 

@@ -11,9 +11,9 @@ from comparing import LEARNS, REACT, TWO, flowing, only, run_of, text_of
 from synthetic_runs import REFLEXION, chain, chains, trial, write_run
 
 from reflex_bench.harness.compare import compare
-from reflex_bench.harness.compare_table import p_value
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import read_run
+from reflex_bench.harness.number_format import p_value
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "published_logs" / "alfworld_runs"
 

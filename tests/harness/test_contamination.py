@@ -8,7 +8,8 @@ from synthetic_runs import REFLEXION, chains, write_run
 from reflex_bench.agents import prompts
 from reflex_bench.envs.alfworld import environment as alfworld
 from reflex_bench.envs.base import Example, Prompts, Task
-from reflex_bench.harness.contamination import Overlap, overlapping_tasks, overlaps
+from reflex_bench.envs.hotpotqa import environment as questions
+from reflex_bench.harness.contamination import Overlap, overlapping_tasks, overlaps, recogniser
 from reflex_bench.harness.footnotes import notes
 from reflex_bench.harness.frame import read_run
 from reflex_bench.harness.measures import without_overlap
@@ -30,6 +31,8 @@ EXAMPLES = Prompts(
     reflection_examples=(("Question: Which town is older?\n> Finish[x]", "I guessed."),),
 )
 
+ROOM_AND_GOAL = recogniser(alfworld.create({}))
+
 
 def task(text: str, identity: str = "t") -> Task:
     return Task(identity, "put", text, "00")
@@ -37,7 +40,7 @@ def task(text: str, identity: str = "t") -> Task:
 
 def test_a_room_and_goal_in_an_example_is_found_whatever_the_white_space(tmp_path: Path) -> None:
     opening = f"-= Welcome to TextWorld, ALFRED! =-\n\n{ROOM.replace(' a desk', '  a desk')}\n\n\n{GOAL}"
-    assert overlaps(EXAMPLES, [(task("put a pen in desk"), opening)]) == (
+    assert overlaps(EXAMPLES, [(task("put a pen in desk"), opening)], ROOM_AND_GOAL) == (
         Overlap("t", "examples[put][2]", "room and goal"),
     )
 
@@ -47,7 +50,9 @@ def test_the_same_goal_in_another_room_or_another_goal_in_the_room_is_none() -> 
     other_goal = f"{ROOM}\n\n{GOAL.replace('pen', 'book')}"
     assert (
         overlaps(
-            EXAMPLES, [(task("put a pen in desk"), other_room), (task("put a book in desk"), other_goal)]
+            EXAMPLES,
+            [(task("put a pen in desk"), other_room), (task("put a book in desk"), other_goal)],
+            ROOM_AND_GOAL,
         )
         == ()
     )
@@ -61,9 +66,10 @@ def test_a_question_in_an_example_or_a_reflection_example_is_found() -> None:
         (task("", "d"), ""),
     ]
     assert overlaps(EXAMPLES, tasks) == (
-        Overlap("a", "examples[1]", "question"),
-        Overlap("b", "reflection_examples[1]", "question"),
+        Overlap("a", "examples[1]", "text"),
+        Overlap("b", "reflection_examples[1]", "text"),
     )
+    assert recogniser(questions.create({}))(tasks[1][0], "") == ("question", "Which town is older?")
 
 
 def test_the_games_from_which_the_own_examples_were_played_are_found_and_no_others() -> None:
@@ -75,7 +81,7 @@ def test_the_games_from_which_the_own_examples_were_played_are_found_and_no_othe
         opened.append((game, episode.reset()))
         episode.close()
     environment.close()
-    found = overlaps(prompts.load("alfworld"), opened)
+    found = overlaps(prompts.load("alfworld"), opened, ROOM_AND_GOAL)
     texts = {game.id: opening for game, opening in opened}
     shown = {
         (overlap.example, texts[overlap.task].rpartition("Your task is to: ")[2].strip()) for overlap in found
