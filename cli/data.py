@@ -9,10 +9,7 @@ import typer
 
 app = typer.Typer(help="Generate, fetch and list data.", no_args_is_help=False)
 
-GENERATED = ("alfworld", "hotpotqa")
-"""Environments that have a procedural split."""
-
-EnvironmentName = Annotated[str, typer.Argument(help="alfworld or hotpotqa.")]
+EnvironmentName = Annotated[str, typer.Argument(help="alfworld, hotpotqa, or the name of a plug-in.")]
 
 
 @app.command()
@@ -23,13 +20,16 @@ def generate(
     tasks: Annotated[int, typer.Option(min=1, help="How many.")] = 134,
 ) -> None:
     """Write a procedural split to a directory, in the official format."""
-    from importlib import import_module
+    from contextlib import closing
 
-    from reflex_bench.harness.errors import unknown
+    from reflex_bench.envs.declarations import GeneratesData
+    from reflex_bench.harness.errors import UsageError
+    from reflex_bench.harness.plan import open_environment
 
-    if environment not in GENERATED:
-        raise unknown("environment", environment, GENERATED)
-    import_module(f"reflex_bench.envs.{environment}.generator").write(seed, tasks, out)
+    with closing(open_environment({"name": environment})) as opened:
+        if not isinstance(opened, GeneratesData):
+            raise UsageError(f"{environment} has no generator; its tasks cannot be made from a seed")
+        opened.generate(seed, tasks, out)
     print(f"{tasks} tasks of seed {seed} in {out}")
 
 
@@ -44,15 +44,18 @@ def fetch(
     ] = None,
 ) -> None:
     """Download official data, with progress; goes on where it was interrupted."""
-    if environment != "alfworld":
-        from reflex_bench.harness.errors import UsageError
+    from contextlib import closing
 
-        raise UsageError(
-            f"nothing to fetch for {environment!r}: `alfworld` has a download; hotpotqa loads by itself"
-        )
-    from reflex_bench.envs.alfworld.fetch import fetch as fetch_alfworld
+    from reflex_bench.envs.declarations import FetchesData
+    from reflex_bench.harness.errors import UsageError
+    from reflex_bench.harness.plan import open_environment
 
-    fetch_alfworld(out, base_url)
+    with closing(open_environment({"name": environment})) as opened:
+        if not isinstance(opened, FetchesData):
+            raise UsageError(
+                f"nothing to fetch for {environment!r}: its data is there, or is loaded when it is used"
+            )
+        opened.fetch(out, base_url)
 
 
 @app.command(name="list")

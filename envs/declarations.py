@@ -7,6 +7,7 @@ without it stands in the protocol's docstring.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from reflex_bench.envs.base import Environment, Task
@@ -102,6 +103,36 @@ class Verifier(Protocol):
             opening: the first observation on record.
             turns: (command, observation) pairs on record.
             won: whether the record says that the trial succeeded.
+        """
+        ...
+
+
+@runtime_checkable
+class GeneratesData(Protocol):
+    """An `Environment` whose tasks can be made from a seed: `reflex data generate`."""
+
+    def generate(self, seed: int, tasks: int, out: Path) -> None:
+        """Write so many tasks of a seed to a folder; equal seeds give equal bytes.
+
+        Raises:
+            UsageError: the folder cannot be written to.
+        """
+        ...
+
+
+@runtime_checkable
+class FetchesData(Protocol):
+    """An `Environment` whose official data has to be downloaded before use: `reflex data fetch`."""
+
+    def fetch(self, out: Path | None, base_url: str | None) -> None:
+        """Download the data, and go on where an earlier download was interrupted.
+
+        Args:
+            out: where to; None for the usual place.
+            base_url: of a mirror; None for the official place.
+
+        Raises:
+            UsageError: the data cannot be downloaded or unpacked.
         """
         ...
 

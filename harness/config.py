@@ -12,7 +12,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.explaining import explain
-from reflex_bench.harness.layers import for_environment, layered, settled
+from reflex_bench.harness.layers import DEFAULT_ENVIRONMENT, for_environment, layered, settled
 from reflex_bench.harness.layouts import Examples, LayoutConfig
 from reflex_bench.harness.roles import (
     Body,
@@ -153,7 +153,7 @@ class LimitsConfig(Section):
 class Config(Section):
     """Everything that decides what a run does."""
 
-    environment: dict[str, Any] = Field(default={"name": "alfworld"})
+    environment: dict[str, Any] = Field(default={"name": DEFAULT_ENVIRONMENT})
     """`name`, and the environment's own options."""
     tasks: Positive | None = None
     """How many tasks; None takes the whole split."""

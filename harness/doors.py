@@ -14,6 +14,7 @@ from typing import Any, cast, get_args
 
 from reflex_bench.agents.base import Agent, Ask, CallLimit, Limits, Outcome, Step, Trajectory, Watch
 from reflex_bench.envs.base import Action, Environment, Episode, Split, StepResult, Task
+from reflex_bench.harness.declared import metrics
 from reflex_bench.harness.errors import (
     ContextOverflow,
     EnvironmentFailure,
@@ -48,12 +49,13 @@ def package_of(part: object) -> str:
 
 
 def check_split(split: Split, environment: Environment) -> None:
-    """Raise `UsageError` where a task of another package's environment is none."""
+    """Raise `UsageError` where a task or a metric of another package's environment is none."""
     if is_ours(environment):
         return
     whose = f"environment {environment.name!r} of package {package_of(environment)}"
     for task in split.tasks:
         _record(task, Task, UsageError, whose, id=TEXT, type=TEXT, text=TEXT, fingerprint=TEXT)
+    metrics(environment)
 
 
 def checked_reply(reply: Reply, model: Model) -> Reply:

@@ -26,7 +26,7 @@ SHARED = ("agent", "reflector", "evaluator", "step_evaluator", "memory", *ROLES)
 """What can be set for the run, and for one arm."""
 
 DEFAULT_ENVIRONMENT = "alfworld"
-"""Where a run plays unless it says so; as in `reflex_bench.harness.config.Config`."""
+"""Where a run plays unless it says so."""
 
 NEAR = 0.8
 """From this likeness on (`difflib`'s ratio) a new arm's name may be a slip of the pen."""

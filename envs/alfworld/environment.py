@@ -175,6 +175,18 @@ class AlfworldEnvironment:
         """How far from a known plan the won games were."""
         return METRICS
 
+    def generate(self, seed: int, tasks: int, out: Path) -> None:
+        """Write games as the official tools read them; each goes to a folder of its own."""
+        from reflex_bench.envs.alfworld import generator
+
+        generator.write(seed, tasks, out)
+
+    def fetch(self, out: Path | None, base_url: str | None) -> None:
+        """Download the official games."""
+        from reflex_bench.envs.alfworld.fetch import fetch
+
+        fetch(out, base_url)
+
     def recognised_by(self, task: Task, opening: str) -> tuple[str, str]:
         """A game's room with its receptacles, and its goal; many rooms share a goal, and many goals a room."""
         found = _ROOM_AND_GOAL.search(opening)

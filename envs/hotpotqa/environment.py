@@ -223,6 +223,12 @@ class HotpotEnvironment:
         """Exact match, F1, and the gold pages that were opened."""
         return METRICS
 
+    def generate(self, seed: int, tasks: int, out: Path) -> None:
+        """Write questions in the official schema, and the encyclopedia that answers them."""
+        from reflex_bench.envs.hotpotqa import generator
+
+        generator.write(seed, tasks, out)
+
     def recognised_by(self, task: Task, opening: str) -> tuple[str, str]:
         """The question."""
         return "question", task.text
