@@ -37,7 +37,7 @@ RESERVED = frozenset(
         *("prompt_tokens", "completion_tokens", "cached_tokens", "curve"),
     )
 )
-"""Columns of tables, and kinds of pictures, that no metric may take the place of."""
+"""Columns of tables, and kinds of pictures, that no metric may take the place of; nor may one be named as a setting."""
 
 _KEY = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,63}")
 _MAX_METRICS = 100
@@ -142,14 +142,16 @@ def _checked(given: Any, where: str) -> tuple[Metric, ...]:
         raise UsageError(f"{where}: {place}: {first['msg'].lower()}") from None
     if len(found) > _MAX_METRICS:
         raise UsageError(f"{where}: {len(found)} metrics; at most {_MAX_METRICS} can be shown")
-    keys = [metric.key for metric in found]
+    from reflex_bench.harness.row_settings import SETTINGS  # which has the success rule from here
+
+    keys, reserved = [metric.key for metric in found], RESERVED | {name for name, _ in SETTINGS}
     for metric in found:
         if not _KEY.fullmatch(metric.key):
             raise UsageError(
                 f"{where}: the key {metric.key!r:.80} must be of letters, digits and underscores"
             )
-        if metric.key in RESERVED or keys.count(metric.key) > 1:
-            why = "is a column of every table" if metric.key in RESERVED else "is there twice"
+        if metric.key in reserved or keys.count(metric.key) > 1:
+            why = "is a column of every table" if metric.key in reserved else "is there twice"
             raise UsageError(f"{where}: the key {metric.key!r} {why}; choose another")
         if metric.aggregate == "ratio" and not metric.per:
             raise UsageError(

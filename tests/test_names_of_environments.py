@@ -1,0 +1,89 @@
+"""No code of the harness or of the command line knows an environment, or a number that one measures, by its name."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from reflex_bench.envs.alfworld import metrics as of_games
+from reflex_bench.envs.hotpotqa import metrics as of_answers
+
+ROOT = Path(__file__).parents[1]
+ENVIRONMENTS = sorted(
+    point.name
+    for point in entry_points(group="reflex_bench.environments")
+    if point.value.startswith("reflex_bench.")
+)
+METRICS = (*of_games.METRICS, *of_answers.METRICS)
+MEASURES = {metric.key for metric in METRICS} | {
+    place.removeprefix("result.")
+    for metric in METRICS
+    for place in (metric.value, metric.per)
+    if "result." in place
+}
+
+EXCEPTIONS = {
+    "harness/doctor.py": "checks the official engine and data of this machine",
+    "harness/earlier_runs.py": "knows what runs of earlier versions do not say",
+    "harness/hotpotqa_rows.py": "makes rows of published logs",
+    "harness/layers.py": "has the name of the default environment",
+    "harness/manifest.py": "names the distributions whose versions are recorded",
+    "harness/paper_claims.py": "checks statements of a paper against its published logs",
+    "harness/reference.py": "has published results",
+    "harness/reference_grid.py": "sets published results beside a run's",
+    "harness/reflexion_logs.py": "imports published logs",
+    "harness/styles.py": "has the tables of papers, by the names that are typed",
+    "cli/data.py": "lists the official games of this machine",
+}
+"""Modules that may name one, by folder and file name, and why."""
+
+
+def words(file: Path, folder: str) -> Iterator[str]:
+    """The names and texts in the code of a file; of the command line, no texts of several words: those are help."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    described = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(text)) if id(node) not in described:
+                if folder != "cli" or not re.search(r"\s", text):
+                    yield text
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.alias(name=name):
+                yield name
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.ImportFrom(module=str(name)):
+                yield name
+
+
+def named(file: Path, folder: str) -> set[str]:
+    environments = re.compile("|".join(ENVIRONMENTS), re.IGNORECASE)
+    found = {word for word in words(file, folder) if environments.search(word)}
+    if folder == "harness":
+        found |= {word for word in words(file, folder) if word.removeprefix("result.") in MEASURES}
+    return found
+
+
+def test_the_names_that_are_looked_for_are_those_of_the_environments() -> None:
+    assert ENVIRONMENTS == ["alfworld", "hotpotqa"]
+    assert {"em", "f1", "plan_length", "path_efficiency", "gold_pages_reached"} <= MEASURES
+
+
+@pytest.mark.parametrize("folder", ["harness", "cli"])
+def test_no_code_outside_the_exceptions_names_an_environment_or_its_metrics(folder: str) -> None:
+    naming = {
+        f"{folder}/{file.name}": found
+        for file in (ROOT / folder).rglob("*.py")
+        if (found := named(file, folder))
+    }
+    assert {name: found for name, found in naming.items() if name not in EXCEPTIONS} == {}
+    # What names none any longer is no exception.
+    assert sorted(naming) == sorted(name for name in EXCEPTIONS if name.startswith(f"{folder}/"))
