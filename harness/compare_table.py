@@ -174,7 +174,7 @@ def _has_width(interval: Interval) -> bool:
 
 
 def _further_notes(pair: Pair) -> Iterator[str]:
-    for notes in (_budget, _equal_cost, _sensitivity, _power):
+    for notes in (_budget, _equal_cost, _sensitivity, _power, metric_notes):
         yield from notes(pair)
 
 

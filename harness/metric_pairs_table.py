@@ -33,7 +33,7 @@ def metric_grids(pair: Pair) -> tuple[Grid, ...]:
     last = pair.levels[-1]
     within = count(last.k, "sample" if last.sampled else "trial")
     title = f"What the environment measured within {within}, paired by task"
-    return (Grid(title, ("", a, b, "Difference", "Better", "p", "Tasks"), rows),)
+    return (Grid(title, ("", a, b, "Difference", "Better value", "p", "Tasks"), rows),)
 
 
 def metric_columns(metrics: Sequence[MetricPair]) -> dict[str, float]:
@@ -55,22 +55,22 @@ def metric_columns(metrics: Sequence[MetricPair]) -> dict[str, float]:
     return columns
 
 
-def metric_notes(metrics: Sequence[MetricPair], cluster_name: str) -> Iterator[str]:
+def metric_notes(pair: Pair) -> Iterator[str]:
     """Yield what the metrics are, how they were compared, and the intervals drawn by cluster."""
-    if not metrics:
+    if not pair.metrics:
         return
-    yield from definitions([each.metric for each in metrics])
+    yield from definitions([each.metric for each in pair.metrics], pair.levels[-1].sampled)
     yield (
         "Differences of these numbers are means over the tasks for which both arms have one, each number by itself: "
         "paired bootstrap, sign-flip test, no correction for several metrics."
     )
     drawn = [
         f"{each.metric.label} {_between(each, each.clustered)}"
-        for each in metrics
+        for each in pair.metrics
         if not math.isnan(each.clustered.low)
     ]
     if drawn:
-        yield f"Drawn by cluster ({cluster_name}) the intervals are: {'; '.join(drawn)}."
+        yield f"Drawn by cluster ({pair.cluster_name}) the intervals are: {'; '.join(drawn)}."
 
 
 def _ends(each: MetricPair, interval: Interval) -> str:

@@ -137,9 +137,9 @@ def heading(metric: Metric, over: str = "") -> str:
     return f"{metric.label}{f', {over}' if over else ''}{good}"
 
 
-def definitions(metrics: Sequence[Metric]) -> tuple[str, ...]:
+def definitions(metrics: Sequence[Metric], sampled: bool) -> tuple[str, ...]:
     """Return a note for each metric: what it is, over which trials, and which end is good."""
-    of = {"last": "the last trial of each task, or all of independent samples", "wins": "won trials"}
+    of = {"last": "all samples" if sampled else "the last trial of each task", "wins": "won trials"}
     how = {"mean": "mean over", "ratio": "sum over sum, over"}
     return tuple(
         f"{metric.label}: {metric.definition}; {how[metric.aggregate]} {of[metric.trials]}; {metric.better} is better."

@@ -52,7 +52,7 @@ def metrics_table(run: Run) -> Table:
         for metric in metrics:
             _add_intervals(line, metric, measure(run, line["arm"], metric, line["trials"]))
     grids = (_grid(run, metrics, lines, heading, _full_cell), *_cluster_grid(run, metrics, lines))
-    told = (*notes(run), *definitions(metrics), f"In brackets {MEASURE_METHOD}.")
+    told = (*notes(run), *definitions(metrics, is_sampled(run)), f"In brackets {MEASURE_METHOD}.")
     return _table(run, lines, grids, told)
 
 

@@ -6,7 +6,7 @@ from reflex_bench.envs.metrics import Metric
 
 PATH_EFFICIENCY = Metric(
     key="path_efficiency",
-    label="Plan length / steps",
+    label="Path efficiency",
     definition="the steps of a known plan over the steps taken; over 100% where the plan is not the shortest",
     value="result.plan_length",
     per="steps",
