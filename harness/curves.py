@@ -46,13 +46,7 @@ def write_curves(run: Run, out: Path, kinds: Sequence[str], format: str) -> tupl
             matplotlib is not installed; nothing is written then.
     """
     metrics = {metric.key: metric for metric in metrics_of(run) if metric.value in run.trials}
-    for kind in kinds:
-        if kind not in (*KINDS, *metrics):
-            raise unknown("kind of picture", kind, [*KINDS, *metrics])
-    if format not in FORMATS:
-        raise unknown("picture format", format, FORMATS)
-    if run.trials.empty:
-        raise UsageError(f"run {run.id} has no trials yet; there is nothing to draw")
+    _check(run, kinds, [*KINDS, *metrics], format)
     try:
         import matplotlib
     except ImportError:
@@ -70,13 +64,23 @@ def write_curves(run: Run, out: Path, kinds: Sequence[str], format: str) -> tupl
     draw |= {key: partial(_metric, metric) for key, metric in metrics.items()}
     for kind in kinds:
         picture, table = out / f"{kind}.{format}", out / f"{kind}.csv"
+        shown = metric_points(run, metrics[kind]) if kind in metrics else points
         # Text stays text in an SVG, and equal runs give equal bytes.
         with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "reflex", "font.size": 10}):
-            shown = metric_points(run, metrics[kind]) if kind in metrics else points
             draw[kind](run, shown, picture)
         write_text(table, shown.to_csv(index=False))
         written += [picture, table]
     return tuple(written)
+
+
+def _check(run: Run, kinds: Sequence[str], known: Sequence[str], format: str) -> None:
+    for kind in kinds:
+        if kind not in known:
+            raise unknown("kind of picture", kind, known)
+    if format not in FORMATS:
+        raise unknown("picture format", format, FORMATS)
+    if run.trials.empty:
+        raise UsageError(f"run {run.id} has no trials yet; there is nothing to draw")
 
 
 def curve_points(run: Run) -> pd.DataFrame:

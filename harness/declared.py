@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -44,12 +45,15 @@ _MAX_METRICS = 100
 
 
 def declared(environment: Environment) -> dict[str, Any]:
-    """Return what `run.json` says of an environment's metrics and success rule.
+    """Return what `run.json` says of an environment.
 
     Raises:
         UsageError: a metric is none, or two have one key.
     """
     made: dict[str, Any] = {
+        "name": environment.name,
+        "feedback": environment.feedback,
+        "settings": dict(environment.settings()),
         **{name: told for name in ("title", "task_name") if (told := getattr(environment, name, ""))},
         **({"pinned": list(pinned)} if (pinned := getattr(environment, "pinned", ())) else {}),
         "metrics": [dataclasses.asdict(metric) for metric in metrics(environment)],
@@ -133,9 +137,14 @@ def _rule(run: Run) -> Mapping[str, Any]:
     return rule if isinstance(rule, Mapping) else {}
 
 
+@cache
+def _adapter() -> TypeAdapter[list[Metric]]:
+    return TypeAdapter(list[Metric])
+
+
 def _checked(given: Any, where: str) -> tuple[Metric, ...]:
     try:
-        found = TypeAdapter(list[Metric]).validate_python(given, strict=False)
+        found = _adapter().validate_python(given)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))

@@ -49,12 +49,7 @@ def describe(plan: Plan, run_id: str, command: Sequence[str]) -> dict[str, Any]:
         "platform": platform.platform(),
         "packages": {name: package_version(name) for name in PACKAGES},
         "simulated": plan.simulated,
-        "environment": {
-            "name": plan.environment.name,
-            "feedback": plan.environment.feedback,
-            "settings": dict(plan.environment.settings()),
-            **declared(plan.environment),
-        },
+        "environment": declared(plan.environment),
         "split": {
             "name": plan.split.name,
             "fingerprint": plan.split.fingerprint,

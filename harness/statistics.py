@@ -132,12 +132,8 @@ def paired_bootstrap(
         if len(clusters) != values.size:
             raise ValueError(f"{len(clusters)} cluster labels for {values.size} differences")
         sums, sizes, weights, draws = _pooled_clusters(values, np.ones_like(values), clusters)
-    means = _resampled_means(
-        sums, sizes, weights / weights.sum(), draws, np.random.default_rng(seed), resamples
-    )
-    tail = (1 - level) / 2
-    low, high = np.quantile(means, [tail, 1 - tail])
-    return Interval(float(low), float(high))
+    rng = np.random.default_rng(seed)
+    return _middle(_resampled_means(sums, sizes, weights / weights.sum(), draws, rng, resamples), level)
 
 
 def ratio_bootstrap(
@@ -170,9 +166,14 @@ def ratio_bootstrap(
     labels = range(len(tops)) if clusters is None else clusters
     above, below = np.asarray(tops, dtype=float), np.asarray(bottoms, dtype=float)
     sums, sizes, weights, draws = _pooled_clusters(above, below, labels)
-    means = _resampled_means(
-        sums, sizes, weights / weights.sum(), draws, np.random.default_rng(seed), resamples
-    )
+    rng = np.random.default_rng(seed)
+    return _middle(_resampled_means(sums, sizes, weights / weights.sum(), draws, rng, resamples), level)
+
+
+def _middle(means: np.ndarray[Any, Any], level: float) -> Interval:
+    """The interval that holds so many of the resampled means, as many on either side being left out."""
+    import numpy as np
+
     tail = (1 - level) / 2
     low, high = np.quantile(means, [tail, 1 - tail])
     return Interval(float(low), float(high))
