@@ -277,3 +277,13 @@ def test_a_task_that_is_none_is_refused_before_the_first_call(reflex, plugged):
     assert done.returncode == 2
     assert "environment 'numbers' of package somebody: Task.text must be of type str, not 0" in done.stderr
     assert not (plugged / "results").exists()
+
+
+def test_data_that_an_environment_does_not_make_or_fetch_is_refused_in_one_line(reflex, plugged):
+    out = plugged / "data"
+    made = reflex("data", "generate", "numbers", "--out", out, PYTHONPATH=str(plugged))
+    fetched = reflex("data", "fetch", "numbers", PYTHONPATH=str(plugged))
+    assert (made.returncode, fetched.returncode) == (2, 2)
+    assert made.stderr == "reflex: numbers has no generator; its tasks cannot be made from a seed\n"
+    assert fetched.stderr.startswith("reflex: nothing to fetch for 'numbers'")
+    assert not out.exists()

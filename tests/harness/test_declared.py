@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -23,6 +25,8 @@ from reflex_bench.harness.frame import Run, read_run
 from reflex_bench.harness.manifest import config_of
 from reflex_bench.harness.measures import pass_at_k
 from reflex_bench.harness.metric_values import measure
+from reflex_bench.harness.rescore import rescore
+from reflex_bench.harness.verify import verify
 
 SAMPLE = Path(__file__).parents[2] / "results" / "sample"
 
@@ -146,3 +150,15 @@ def test_a_ratio_is_of_sums_and_a_mean_is_of_the_trials_own(tmp_path: Path) -> N
     )
     run = recorded(tmp_path, results, ratio, replace(ratio, key="each", aggregate="mean"))
     assert [measure(run, "react", metric).value for metric in metrics_of(run)] == [0.25, 0.5]
+
+
+def test_what_an_environment_cannot_do_is_said_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="alfworld has no choice of success rules"):
+        rescore(SAMPLE, "contains")
+    run = tmp_path / "run"
+    shutil.copytree(SAMPLE, run)
+    info = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    info["config"]["environment"] = {"name": "hotpotqa"}
+    (run / "run.json").write_text(json.dumps(info), encoding="utf-8")
+    with pytest.raises(UsageError, match="hotpotqa has no other implementation to verify against"):
+        verify(run, None, lambda done, of: None)

@@ -17,6 +17,7 @@ from reflex_bench.harness.statistics import (
     paired_bootstrap,
     pass_at_k,
     pass_hat_k,
+    ratio_bootstrap,
     wilson,
     wilson_of_means,
 )
@@ -176,3 +177,16 @@ def test_the_interval_for_means_holds_the_true_value_in_19_runs_of_20(
         values = [pass_at_k(samples, int(won), k) or 0.0 for won in wins]
         held += wilson_of_means(values, samples / k).low <= true <= wilson_of_means(values, samples / k).high
     assert held / 1000 > 0.935
+
+
+def test_a_ratio_of_sums_is_drawn_anew_as_a_whole() -> None:
+    # X of 24 draws are of the first kind, Bin(24, 1/2): 7 and 17 are its quantiles (P(X <= 6) = 1.1 %, P(X <= 7) = 3.2 %).
+    interval = ratio_bootstrap([1.0] * 12 + [0.0] * 12, [1.0] * 12 + [3.0] * 12)
+    assert interval == pytest.approx((7 / (7 + 3 * 17), 17 / (17 + 3 * 7)))
+    # In pairs of one kind, Bin(12, 1/2): 3 and 9 (P(X <= 2) = 1.9 %, P(X <= 3) = 7.3 %).
+    clusters = [number // 2 for number in range(24)]
+    clustered = ratio_bootstrap([1.0] * 12 + [0.0] * 12, [1.0] * 12 + [3.0] * 12, clusters=clusters)
+    assert clustered == pytest.approx((3 / (3 + 3 * 9), 9 / (9 + 3 * 3)))
+    assert ratio_bootstrap([3.0], [4.0]) == (0.75, 0.75)
+    with pytest.raises(ValueError, match="cluster labels"):
+        ratio_bootstrap([1.0, 2.0], [1.0, 1.0], clusters=["a"])
