@@ -25,17 +25,10 @@ if TYPE_CHECKING:
 RESERVED = frozenset(
     (
         *("arm", "tasks", "trials", "solved", "unknown", "errors", "share", "low", "high", "rate", "only"),
-        *(
-            "repeated_share",
-            "trials_run",
-            "steps_per_trial",
-            "steps_per_win",
-            "wins_verified",
-            "invalid_rate",
-        ),
-        *("unparsed_rate", "repairs", "reflections", "reflections_written", "calls", "reasoning_share"),
-        *("reasoning_estimated", "asked_again", "cut_off", "lost_calls", "steps", "tokens", "cost"),
-        *("prompt_tokens", "completion_tokens", "cached_tokens", "curve"),
+        *("repeated_share", "trials_run", "retries", "repeated_retries", "steps_per_trial", "steps_per_win"),
+        *("wins_verified", "invalid_rate", "unparsed_rate", "repairs", "reflections", "reflections_written"),
+        *("calls", "reasoning_share", "reasoning_estimated", "asked_again", "cut_off", "lost_calls"),
+        *("steps", "tokens", "cost", "prompt_tokens", "completion_tokens", "cached_tokens", "curve"),
     )
 )
 """Columns of tables, and kinds of pictures, that no metric may take the place of; nor may one be named as a setting."""

@@ -24,7 +24,7 @@ def metric_grids(pair: Pair) -> tuple[Grid, ...]:
             Cell(shown(each.metric, each.value_a)),
             Cell(shown(each.metric, each.value_b)),
             Cell(difference_shown(each.metric, each.difference), _ends(each, each.interval)),
-            Cell("–" if each.better is None else (a, b)[each.better]),
+            Cell("–" if each.better is None or pair.idle else (a, b)[each.better]),
             Cell(p_value(each.p) if each.pairs else "–"),
             Cell(str(each.pairs)),
         )

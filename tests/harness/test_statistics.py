@@ -180,7 +180,8 @@ def test_the_interval_for_means_holds_the_true_value_in_19_runs_of_20(
 
 
 def test_a_ratio_of_sums_is_drawn_anew_as_a_whole() -> None:
-    # X of 24 draws are of the first kind, Bin(24, 1/2), with the quantiles 7 and 17: P(X <= 6) = 1.1 %, P(X <= 7) = 3.2 %.
+    # X of 24 draws are of the first kind, Bin(24, 1/2), with the quantiles 7 and 17: P(X <= 6) = 1.1 % and
+    # P(X <= 7) = 3.2 %.
     interval = ratio_bootstrap([1.0] * 12 + [0.0] * 12, [1.0] * 12 + [3.0] * 12)
     assert interval == pytest.approx((7 / (7 + 3 * 17), 17 / (17 + 3 * 7)))
     # In pairs of one kind, Bin(12, 1/2): 3 and 9 (P(X <= 2) = 1.9 %, P(X <= 3) = 7.3 %).
