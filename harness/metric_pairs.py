@@ -10,7 +10,7 @@ from typing import Any
 from reflex_bench.envs.metrics import Metric
 from reflex_bench.harness.declared import declares, metrics_of
 from reflex_bench.harness.frame import Run
-from reflex_bench.harness.metric_values import NO_INTERVAL, by_task, trials_of
+from reflex_bench.harness.metric_values import NO_INTERVAL, by_task, resamples, trials_of
 from reflex_bench.harness.paired import sign_flip_test
 from reflex_bench.harness.statistics import Interval, paired_bootstrap
 from reflex_bench.harness.task_facts import MIN_CLUSTERS, clusters_of
@@ -83,14 +83,17 @@ def _pair(
     differences = (b[known] - a[known]).tolist()
     kept: list[Any] = [task for task, both in zip(tasks, known, strict=True) if both]
     labels = clusters_of(runs[0], kept) or []
-    differ = len(set(differences)) > 1
-    enough = differ and len(set(labels)) >= MIN_CLUSTERS
+    kinds, groups = len(set(differences)), len(set(labels))
+    clustered = NO_INTERVAL
+    if kinds > 1 and groups >= MIN_CLUSTERS:
+        clustered = paired_bootstrap(differences, clusters=labels, resamples=resamples(groups))
     return MetricPair(
         metric=metric,
         pairs=len(differences),
         value_a=float(a[known].mean()),
         value_b=float(b[known].mean()),
-        interval=paired_bootstrap(differences) if differ else NO_INTERVAL,
-        clustered=paired_bootstrap(differences, clusters=labels) if enough else NO_INTERVAL,
-        p=sign_flip_test(differences),
+        interval=paired_bootstrap(differences, resamples=resamples(kinds)) if kinds > 1 else NO_INTERVAL,
+        clustered=clustered,
+        # A sign is drawn about ten times as fast as a task.
+        p=sign_flip_test(differences, draws=resamples(len(differences) // 10)),
     )

@@ -22,6 +22,10 @@ MEASURE_METHOD = (
 )
 
 
+_MOST_DRAWN = 5_000_000
+"""Numbers that are drawn for one interval, at most: 10,000 times 500, which is about a second."""
+
+
 @dataclass(frozen=True, slots=True)
 class Measured:
     """A metric over the trials of an arm.
@@ -83,13 +87,21 @@ def measure(run: Run, arm: str, metric: Metric, k: int | None = None) -> Measure
     tops, bottoms = lines["top"].tolist(), lines["bottom"].tolist()
     if lines["value"].nunique() < 2:
         return Measured(value_of(metric, rows), len(lines), NO_INTERVAL, NO_INTERVAL)
-    clusters = enough_clusters(run, lines.index.tolist())
-    return Measured(
-        value_of(metric, rows),
-        len(lines),
-        ratio_bootstrap(tops, bottoms),
-        ratio_bootstrap(tops, bottoms, clusters=clusters) if clusters else NO_INTERVAL,
-    )
+    clusters, by_cluster = enough_clusters(run, lines.index.tolist()), NO_INTERVAL
+    if clusters:
+        times = resamples(len(set(clusters)))
+        by_cluster = ratio_bootstrap(tops, bottoms, clusters=clusters, resamples=times)
+    times = resamples(len(set(zip(tops, bottoms, strict=True))))
+    interval = ratio_bootstrap(tops, bottoms, resamples=times)
+    return Measured(value_of(metric, rows), len(lines), interval, by_cluster)
+
+
+def resamples(kinds: int) -> int:
+    """Return how often to draw tasks or clusters of so many kinds: 10,000 times, above 500 kinds fewer, at least 1,000.
+
+    Most metrics have few distinct values, and the draws are of these; one of many in a large run must not take minutes.
+    """
+    return max(1_000, min(10_000, _MOST_DRAWN // max(1, kinds)))
 
 
 def enough_clusters(run: Run, tasks: Sequence[str]) -> list[str] | None:

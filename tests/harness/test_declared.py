@@ -24,7 +24,7 @@ from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import Run, read_run
 from reflex_bench.harness.manifest import config_of
 from reflex_bench.harness.measures import pass_at_k
-from reflex_bench.harness.metric_values import measure
+from reflex_bench.harness.metric_values import measure, resamples
 from reflex_bench.harness.rescore import rescore
 from reflex_bench.harness.verify import verify
 
@@ -162,3 +162,10 @@ def test_what_an_environment_cannot_do_is_said_in_one_line(tmp_path: Path) -> No
     (run / "run.json").write_text(json.dumps(info), encoding="utf-8")
     with pytest.raises(UsageError, match="hotpotqa has no other implementation to verify against"):
         verify(run, None, lambda done, of: None)
+
+
+def test_what_is_drawn_for_an_interval_does_not_grow_with_the_run() -> None:
+    assert [resamples(kinds) for kinds in (0, 2, 500, 1000, 5000, 100_000)] == [
+        *(10_000, 10_000, 10_000),
+        *(5_000, 1_000, 1_000),
+    ]
