@@ -57,14 +57,14 @@ def main(
 
 def run() -> None:
     """The console script. Exit codes: 0 done, 1 stopped or with errors, 2 the person's mistake, 130 interrupted."""
-    # A cluster ends a job with SIGTERM: it is to end as cleanly as with Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    print_in_any_encoding()
-    logging.basicConfig(format="reflex: %(message)s")
-    for handler in logging.getLogger().handlers:
-        # Some libraries set their own loggers to tell everything; the level of the root does not hold them back.
-        handler.setLevel(logging.WARNING)
     try:
+        # A cluster ends a job with SIGTERM: it is to end as cleanly as with Ctrl-C.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        print_in_any_encoding()
+        logging.basicConfig(format="reflex: %(message)s")
+        for handler in logging.getLogger().handlers:
+            # Some libraries set their own loggers to tell everything; the level of the root does not hold them back.
+            handler.setLevel(logging.WARNING)
         read_env_file(Path.cwd())
         code = app(standalone_mode=False, prog_name=called_as())
         if code == INTERRUPTED:  # how Typer tells of a Ctrl-C that no command took for its own

@@ -5,13 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 
 import pytest
-
-REFLEX = str(Path(sys.executable).with_name("reflex"))
+from warm import REFLEX, Warm
 
 
 @pytest.fixture(scope="session")
@@ -26,18 +24,19 @@ def surroundings(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def reflex(surroundings):
+def warm():
+    """Forks for every command; see `tests/warm.py`."""
+    processes = Warm()
+    yield processes
+    processes.close()
+
+
+@pytest.fixture(scope="session")
+def reflex(surroundings, warm):
     """Runs `reflex` with the arguments given and returns the finished process."""
 
     def run(*arguments, cwd=None, **variables):
-        return subprocess.run(
-            [REFLEX, *map(str, arguments)],
-            capture_output=True,
-            text=True,
-            timeout=300,
-            cwd=cwd,
-            env=surroundings | variables,
-        )
+        return warm.run([str(each) for each in arguments], surroundings | variables, cwd)
 
     return run
 

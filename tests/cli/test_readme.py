@@ -2,8 +2,6 @@
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
@@ -20,22 +18,14 @@ def commands():
                 yield from (line[2:] for line in body.splitlines() if line.startswith("$ "))
 
 
-def test_every_command_of_the_readme_and_the_docs_runs(tmp_path, surroundings):
+def test_every_command_of_the_readme_and_the_docs_runs(tmp_path, reflex):
     listed = [command for command in commands() if not command.startswith("scripts/")]
     assert len(listed) > 15
-    bin_folder = Path(sys.executable).parent
     for command in listed:
         expected = 1 if "# exit code 1" in command else 0
         words = shlex.split(command.replace("./scripts/reflex", "reflex"), comments=True)
         assert words[0] == "reflex", command
-        done = subprocess.run(
-            [str(bin_folder / "reflex"), *words[1:]],
-            cwd=tmp_path,
-            env=surroundings,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
+        done = reflex(*words[1:], cwd=tmp_path)
         if "verify" in words and "not installed" in done.stderr:
             continue  # without a compiler there is no official engine
         assert done.returncode == expected, f"{command}\n{done.stdout}\n{done.stderr}"
@@ -51,16 +41,9 @@ def test_every_file_that_the_pages_link_to_is_there():
     assert [(page.name, link) for page, link in links if not (page.parent / link).exists()] == []
 
 
-def test_the_sample_run_that_is_committed_can_be_read_by_this_version(surroundings):
-    reflex = Path(sys.executable).parent / "reflex"
-    for command in (["table"], ["compare"], ["show"]):
-        done = subprocess.run(
-            [str(reflex), *command, str(ROOT / "results" / "sample")],
-            env=surroundings,
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
+def test_the_sample_run_that_is_committed_can_be_read_by_this_version(reflex):
+    for command in ("table", "compare", "show"):
+        done = reflex(command, ROOT / "results" / "sample")
         assert done.returncode == 0, done.stderr
         assert "react" in done.stdout
 
