@@ -217,7 +217,7 @@ class Door:
         }
         if hasattr(self.environment, "read_call"):
             own["read_call"] = self._read(self.environment.read_call)
-        return cast(Environment, _beside(self.environment, own))
+        return cast(Environment, beside(self.environment, own))
 
     def _read(self, read: Callable[..., Action]) -> Callable[..., Action]:
         def checked(*arguments: Any, **named: Any) -> Action:
@@ -262,11 +262,11 @@ class Door:
                 self.fault = self.fault or fault
                 raise
 
-        return cast(Episode, _beside(episode, {"reset": reset, "step": step, "result": result}))
+        return cast(Episode, beside(episode, {"reset": reset, "step": step, "result": result}))
 
 
-def _beside(part: object, own: Mapping[str, Callable[..., Any]]) -> object:
-    """An object with the public attributes of another, some of them replaced.
+def beside(part: object, own: Mapping[str, Callable[..., Any]]) -> object:
+    """Return an object with the public attributes of another, some of them replaced.
 
     They stand in a class of its own: `isinstance` looks for those of a protocol there.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import threading
@@ -12,7 +11,6 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, cast
 
-from reflex_bench.agents import audit, judge, messages, reflectors, revising, schema, structured, transcripts
 from reflex_bench.agents.act import act
 from reflex_bench.agents.base import Agent, Limits, StepEvaluator
 from reflex_bench.agents.cot import cot, cot_gold
@@ -31,6 +29,7 @@ from reflex_bench.harness.endpoints import open_models, options_of
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.harness.layouts import limits_of, settings_of
 from reflex_bench.harness.players import check_players
+from reflex_bench.harness.prompt_hash import PromptHashes
 from reflex_bench.harness.roles import RoleConfig, role_of, role_settings
 from reflex_bench.models.base import Model
 from reflex_bench.models.registry import ModelOptions
@@ -86,7 +85,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
         *("max_steps", "max_calls", "cycles", "same_action", "parse", "ask_again", "actions"),
         *("examples", "layout", "prompt_hash", "api", "environment", "headers", "query"),
     ),
-    "acting": ("agent", *RoleConfig.model_fields),
+    "acting": ("agent", "agent_prompts", *RoleConfig.model_fields),
     "watching": ("step_evaluator", *(f"step_evaluator_{name}" for name in RoleConfig.model_fields)),
     "judging": ("evaluator", *(f"evaluator_{name}" for name in RoleConfig.model_fields)),
     "reflecting": (
@@ -168,8 +167,10 @@ def make_plan(config: Config) -> Plan:
             raise UsageError(f"split {split.name!r} has no task that fits the selection")
         limits = limits_of(config, environment)
         max_calls = config.limits.max_calls or 2 * limits.max_steps
+        hashes = PromptHashes(limits, config.endpoint.api == "completions")
         arms = tuple(
-            _arm(name, arm, config, environment, limits, max_calls) for name, arm in config.arms.items()
+            _arm(name, arm, config, environment, limits, max_calls, hashes)
+            for name, arm in config.arms.items()
         )
         endpoint = options_of(config, [role for arm in arms for role in arm.roles])
         models = open_models((arm.settings for arm in arms), endpoint)
@@ -197,7 +198,13 @@ def open_environment(options: Mapping[str, Any]) -> Environment:
 
 
 def _arm(
-    name: str, arm: ArmConfig, config: Config, environment: Environment, limits: Limits, max_calls: int
+    name: str,
+    arm: ArmConfig,
+    config: Config,
+    environment: Environment,
+    limits: Limits,
+    max_calls: int,
+    hashes: PromptHashes,
 ) -> Arm:
     continued = config.endpoint.api == "completions"
     named = config.evaluator if arm.evaluator is None else arm.evaluator
@@ -210,6 +217,7 @@ def _arm(
         raise UsageError(
             f"samples: the trials of arm {name!r} learn from one another; leave it out, or use trials"
         )
+    agent = _agent(arm.agent, environment)
     every = config.step_evaluator if arm.step_evaluator is None else arm.step_evaluator
     memory = arm.memory or config.memory
     if arm.reflector in NEWEST_ONLY:
@@ -240,7 +248,8 @@ def _arm(
         "same_action": limits.same_action,
         "ask_again": limits.ask_again,
         **settings_of(limits.layout, environment.prompts),
-        "prompt_hash": prompt_hash(environment),
+        "prompt_hash": hashes.of(environment, playable(environment)),
+        **hashes.of_agent(agent, environment),
         "api": config.endpoint.api,
         **{name: told for name in ("headers", "query") if (told := getattr(config.endpoint, name))},
         "environment": dict(environment.settings()),
@@ -250,7 +259,7 @@ def _arm(
     settings["settings_hash"] = fingerprint(settings)
     return Arm(
         name,
-        _agent(arm.agent, environment),
+        agent,
         environment,
         evaluator,
         StepJudge(every, continued) if every else None,
@@ -281,13 +290,8 @@ def _agent(name: str, environment: Environment) -> Agent:
     return cast(Agent, plugins[name].load())
 
 
-def prompt_hash(environment: Environment) -> str:
-    """Changes when any text that is put before a model changes."""
-    texts = (messages, audit, judge, reflectors, revising, schema, structured, transcripts)
-    frame = [
-        (module.__name__, name, value)
-        for module in texts
-        for name, value in sorted(vars(module).items())
-        if name.isupper() and isinstance(value, str | tuple | list)
-    ]
-    return fingerprint([dataclasses.asdict(environment.prompts), frame])
+def playable(environment: Environment) -> list[Agent]:
+    """Return our agents that can play in an environment."""
+    prompts, gold = environment.prompts, hasattr(environment, "gold_context")
+    able = (name for name in AGENTS if name not in NEEDS or getattr(prompts, NEEDS[name]))
+    return [AGENTS[name] for name in able if gold or name != "cot-gold"]

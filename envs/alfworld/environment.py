@@ -136,6 +136,14 @@ class AlfworldEnvironment:
         path: Path = task.data.path
         return AlfworldEpisode(path, task.data.steps, self._open, hints=self._options.feedback == "hint")
 
+    def sample_observations(self) -> Sequence[str]:
+        """Return what is added to the game's own answers; those are fixed by its file and the engine."""
+        if self._options.feedback != "hint":
+            return ()
+        from reflex_bench.envs.alfworld.hints import sample_hints
+
+        return list(sample_hints())
+
     def read_action(self, completion: str, policy: ParsePolicy) -> Action:
         """Finds the action in what a model wrote."""
         from reflex_bench.envs.alfworld import actions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -192,6 +192,12 @@ class HotpotEnvironment:
         if self.options.on_miss == "best" and isinstance(corpus, LocalCorpus):
             fallback = corpus.best
         return HotpotEpisode(task, corpus, self.profile, self.rule, self.feedback == "oracle", fallback)
+
+    def sample_observations(self) -> Sequence[str]:
+        """Return every kind of answer, for the prompt hash."""
+        from reflex_bench.envs.hotpotqa.sample_observations import sample_observations
+
+        return list(sample_observations(self.profile, self.rule, self.feedback == "oracle"))
 
     def read_action(self, completion: str, policy: ParsePolicy) -> Action:
         """Finds Search, Lookup or Finish in a completion. Never raises."""
