@@ -38,12 +38,18 @@ class AgentEnded(BaseException):
 
 
 def is_ours(part: object) -> bool:
-    """Return whether a part belongs to this package."""
-    return str(getattr(part, "__module__", "")).startswith("reflex_bench.")
+    """Return whether a part belongs to this package; one that holds a part of another does not."""
+    part = getattr(part, "func", part)
+    if hasattr(part, "foreign"):
+        return False
+    held = getattr(part, "evaluators", None)
+    return str(getattr(part, "__module__", "")).startswith("reflex_bench.") and all(map(is_ours, held or ()))
 
 
 def package_of(part: object) -> str:
     """Return the name of the package that a part comes from."""
+    part = getattr(part, "foreign", part)
+    part = getattr(part, "func", part)
     return str(getattr(part, "__module__", type(part).__module__)).partition(".")[0]
 
 
@@ -53,7 +59,7 @@ def check_split(split: Split, environment: Environment) -> None:
         return
     whose = f"environment {environment.name!r} of package {package_of(environment)}"
     for task in split.tasks:
-        _record(task, Task, UsageError, whose, id=TEXT, type=TEXT, text=TEXT, fingerprint=TEXT)
+        check_record(task, Task, UsageError, whose, id=TEXT, type=TEXT, text=TEXT, fingerprint=TEXT)
 
 
 def checked_reply(reply: Reply, model: Model) -> Reply:
@@ -61,7 +67,7 @@ def checked_reply(reply: Reply, model: Model) -> Reply:
     if is_ours(model):
         return reply
     whose = f"model {getattr(model, 'name', '')!r} of package {package_of(model)}"
-    _record(
+    check_record(
         reply,
         Reply,
         ModelError,
@@ -84,8 +90,8 @@ def checked_reply(reply: Reply, model: Model) -> Reply:
     return reply
 
 
-def _record(
-    record: Any, kind: type, fault: type[ReflexError], whose: str, **fields: tuple[type, ...]
+def check_record(
+    record: Any, kind: type, fault: type[ReflexError], whose: str, /, **fields: tuple[type, ...]
 ) -> None:
     """Raise a fault where a record is not of its kind, or a field of it of none of the types named."""
     if not isinstance(record, kind):
@@ -172,13 +178,13 @@ class Door:
     def _check(self, played: Any) -> None:
         name = getattr(self.agent, "__name__", type(self.agent).__name__)
         whose = f"agent {name!r} of package {package_of(self.agent)}"
-        _record(
+        check_record(
             played, Trajectory, TrialError, whose, opening=TEXT, outcome=TEXT, remark=TEXT, steps=(tuple,)
         )
         for step in played.steps:
             texts = dict.fromkeys(("reply", "thought", "observation", "reasoning", "reason"), TEXT)
             texts |= {"action": TEXT_OR_NONE, "error": TEXT_OR_NONE, "valid": FLAG, "number": (int,)}
-            _record(step, Step, TrialError, whose, repairs=(tuple,), **texts)
+            check_record(step, Step, TrialError, whose, repairs=(tuple,), **texts)
         if played.outcome not in set(get_args(Outcome)) - {"error"}:
             raise TrialError(f"{whose}: there is no outcome {played.outcome!r:.100}")
         if played.success and not self.won:
@@ -230,7 +236,7 @@ class Door:
 
     def _environments(self, record: Any, kind: type, fields: Mapping[str, tuple[type, ...]]) -> None:
         try:
-            _record(record, kind, EnvironmentFailure, self._whose, **fields)
+            check_record(record, kind, EnvironmentFailure, self._whose, **fields)
         except EnvironmentFailure as fault:
             self.fault = self.fault or fault
             raise

@@ -7,14 +7,13 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from reflex_bench.agents.base import Agent, Limits
+from reflex_bench.agents.base import Agent, Evaluator, Limits
 from reflex_bench.agents.judge import Model, StepJudge
-from reflex_bench.agents.reflectors import KINDS, build
+from reflex_bench.agents.reflectors import Reflector, build
 from reflex_bench.envs.base import Environment
-from reflex_bench.harness import situations
+from reflex_bench.harness import parts, situations
 from reflex_bench.harness.doors import is_ours, package_of
 
 SCHEME = "v2:"
@@ -51,8 +50,8 @@ def prompt_hash(
         yield from situations.told_by_itself(environment, limits)
         for agent in agents:
             yield from situations.playing(agent, environment, limits)
-        for name in KINDS:
-            reflect = build(name, limits, continued=continued)
+        for part in parts.ours("reflectors"):
+            reflect = build(part.name, limits, continued=continued)
             yield from situations.reflecting(reflect, environment, limits)
         yield from situations.judging(Model(continued=continued), environment, limits)
         yield from situations.watching(StepJudge(continued=continued), environment, limits)
@@ -79,12 +78,20 @@ class PromptHashes:
             self._known[environment.feedback] = made
         return self._known[environment.feedback]
 
-    def of_agent(self, agent: Agent, environment: Environment) -> dict[str, str]:
-        """Return the setting `agent_prompts` of an agent of another package; none for ours."""
-        if is_ours(agent):
-            return {}
-        render = partial(situations.playing, agent, environment, self.limits)
-        return {"agent_prompts": digest(agent, render)}
+    def of_parts(
+        self, agent: Agent, reflector: Reflector, evaluator: Evaluator, environment: Environment
+    ) -> dict[str, str]:
+        """Return `agent_prompts`, `reflector_prompts` and `evaluator_prompts`: settings of parts of other packages."""
+        rendered = {
+            "agent_prompts": (agent, partial(situations.playing, agent)),
+            "reflector_prompts": (reflector, partial(situations.reflecting, reflector)),
+            "evaluator_prompts": (evaluator, partial(situations.judging, evaluator)),
+        }
+        return {
+            name: digest(part, partial(render, environment, self.limits))
+            for name, (part, render) in rendered.items()
+            if not is_ours(part)
+        }
 
 
 def digest(part: object, render: Any) -> str:
@@ -105,11 +112,8 @@ def digest(part: object, render: Any) -> str:
 
 
 def _distribution(part: object) -> list[str]:
-    name = package_of(part)
-    try:
-        return [name, version(name)]
-    except PackageNotFoundError:
-        return [name, ""]
+    module = package_of(part)
+    return [module, *(parts.package_named(module) or ())]
 
 
 def _sha256(value: Any) -> str:

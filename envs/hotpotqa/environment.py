@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from reflex_bench.agents import prompts
 from reflex_bench.envs.base import Action, Episode, ParsePolicy, Prompts, Split, Task
@@ -28,6 +28,7 @@ from reflex_bench.envs.hotpotqa.scoring import success_rule
 from reflex_bench.envs.hotpotqa.wikipedia import ENGLISH, Wikipedia
 from reflex_bench.envs.sampling import Sampling
 from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.parts import checked_options
 
 TITLES = "as redirects"
 """How titles are matched (`corpus`); runs made before the fifth rule have no such setting."""
@@ -249,12 +250,4 @@ def create(options: Mapping[str, Any]) -> HotpotEnvironment:
     Raises:
         UsageError: an option that does not exist or does not fit, in one line.
     """
-    try:
-        return HotpotEnvironment(Options.model_validate(dict(options)))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"])
-        if first["type"] == "extra_forbidden":
-            known = ", ".join(Options.model_fields)
-            raise UsageError(f"hotpotqa has no option {name!r}; known: {known}") from None
-        raise UsageError(f"hotpotqa option {name!r} is {first.get('input')!r}: {first['msg']}") from None
+    return HotpotEnvironment(checked_options("environment 'hotpotqa'", Options, options))

@@ -21,14 +21,15 @@ from typing import Any
 import pytest
 import yaml
 
-from reflex_bench.agents import audit, base, judge, prompts, reflectors, structured
+from reflex_bench.agents import audit, base, judge, prompts, structured
 from reflex_bench.envs.alfworld import hints
 from reflex_bench.envs.hotpotqa import profiles, tools
+from reflex_bench.harness import parts, situations
 from reflex_bench.harness import prompt_hash as module
-from reflex_bench.harness import situations
 from reflex_bench.harness.config import resolve
 from reflex_bench.harness.layouts import limits_of
-from reflex_bench.harness.plan import make_plan, open_environment, playable
+from reflex_bench.harness.opening import open_environment, playable
+from reflex_bench.harness.plan import make_plan
 from reflex_bench.harness.prompt_hash import is_comparable, prompt_hash
 
 pytestmark = pytest.mark.slow
@@ -154,9 +155,7 @@ def constants() -> Iterator[tuple[str, str]]:
                     yield file.stem, name
 
 
-@pytest.mark.parametrize(
-    ("home", "name"), [each for each in constants() if each[0] != "memory" and each[1] != "NAMES"]
-)
+@pytest.mark.parametrize(("home", "name"), [*constants()])
 def test_every_text_of_the_agents_counts(home: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     value = getattr(importlib.import_module(f"reflex_bench.agents.{home}"), name)
     other = (*value[:-1], f"{value[-1]} indeed") if isinstance(value, tuple) else f"{value} indeed"
@@ -276,14 +275,18 @@ def under_another_name(known: ModuleType) -> ModuleType:
     return made
 
 
+FOUND = [*parts.ours("agents"), *parts.ours("reflectors")]
+
+
 def test_a_module_under_another_name_and_parts_in_another_order_change_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     moved = under_another_name(structured)
     assert moved.structured is not structured.structured
-    kinds = {**reflectors.KINDS, "structured": moved.structured}
-    monkeypatch.setattr(reflectors, "KINDS", dict(reversed(kinds.items())))
-    monkeypatch.setattr(module, "KINDS", dict(reversed(kinds.items())))
+    mine = [replace(part, made=moved.structured) if part.name == "structured" else part for part in FOUND]
+    found = {(part.kind, part.name): part for part in mine}
+    monkeypatch.setattr(parts, "ours", lambda kind: [part for part in reversed(mine) if part.kind == kind])
+    monkeypatch.setattr(parts, "find", lambda kind, name: found[kind, name])
     monkeypatch.setattr(module, "Model", under_another_name(judge).Model)
     assert not changes()
 
@@ -332,13 +335,13 @@ def test_a_part_of_another_package_that_cannot_be_rendered_counts_with_its_versi
 ) -> None:
     environment = open_environment({"name": "alfworld"})
     limits = limits_of(resolve((), {}), environment)
-    monkeypatch.setattr(broken, "__module__", "yaml.somewhere")
+    monkeypatch.setattr(broken, "__module__", "somebody.somewhere")
     render = partial(situations.playing, broken, environment, limits)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "version", {"yaml": "1"}.__getitem__)
-        first = module.digest(broken, render)
-        patch.setattr(module, "version", {"yaml": "2"}.__getitem__)
-        assert module.digest(broken, render) != first
+    made = set()
+    for version in ("1", "2"):
+        monkeypatch.setattr(parts, "package_named", {"somebody": ("some-body", version)}.get)
+        made.add(module.digest(broken, render))
+    assert len(made) == 2
     monkeypatch.setattr(broken, "__module__", "reflex_bench.somewhere")
     with pytest.raises(RuntimeError):
         module.digest(broken, render)

@@ -1,0 +1,57 @@
+"""The parts of this package, registered as those of others are: by kind and name, with module and attribute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    "agents": {
+        "react": "agents.react:react",
+        "act": "agents.act:act",
+        "cot": "agents.cot:cot",
+        "cot-gold": "agents.cot:cot_gold",
+    },
+    "environments": {
+        "alfworld": "envs.alfworld.environment:create",
+        "hotpotqa": "envs.hotpotqa.environment:create",
+    },
+    "models": {
+        "openai": "models.openai:create",
+        "simulated": "models.simulated:create",
+        "replay": "models.replay:create",
+    },
+    "reflectors": {
+        "none": "agents.reflectors:none",
+        "last_attempt": "agents.reflectors:last_attempt",
+        "reflexion": "agents.reflectors:reflexion",
+        "last_attempt_and_reflexion": "agents.reflectors:last_attempt_and_reflexion",
+        "structured": "agents.structured:structured",
+    },
+    "evaluators": {
+        "environment": "agents.evaluators:environment",
+        "heuristic": "agents.evaluators:heuristic",
+        "model": "agents.evaluators:model",
+    },
+    "memories": {
+        "sliding": "agents.memory:sliding",
+        "retrieval": "agents.retrieval:retrieval",
+        "strategy": "agents.strategy:strategy",
+    },
+    "similarities": {
+        "tfidf": "agents.similarity:tfidf",
+        "wordllama": "agents.similarity:wordllama",
+        "sentence-transformers": "agents.similarity:sentence_transformers",
+        "endpoint": "agents.similarity:endpoint",
+    },
+    "tables": {
+        "pass-at-k": "harness.tables:pass_at_k_table",
+        "outcomes": "harness.tables:outcomes_table",
+        "react-table3": "harness.styles:react_table3",
+        "reflexion-curve": "harness.styles:reflexion_curve",
+        "hotpotqa": "harness.hotpotqa_table:hotpotqa_table",
+        "samples": "harness.samples:samples_table",
+        "reflections": "harness.audit_table:reflections_table",
+        "evaluator": "harness.audit_table:confusion_table",
+    },
+}
+"""The parts of this package, as entry points write them."""
