@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
 
@@ -196,7 +196,12 @@ class Registered:
 _COMBINED: Mapping[str, type[All] | type[Any]] = {"all": All, "any": Any}
 
 
-def build(config: object, depth: int = 1, continued: bool = False) -> NamedEvaluator:
+def build(
+    config: object,
+    depth: int = 1,
+    continued: bool = False,
+    check: Callable[[str, NamedEvaluator], NamedEvaluator] = lambda title, evaluator: evaluator,
+) -> NamedEvaluator:
     """Return the evaluator that a configuration names.
 
     Args:
@@ -204,6 +209,7 @@ def build(config: object, depth: int = 1, continued: bool = False) -> NamedEvalu
             `{"all": [...]}` or `{"any": [...]}` of such.
         depth: how deep this one stands; a few levels are enough for anyone, and a YAML alias can hold itself.
         continued: whether models continue a text, instead of answering a message.
+        check: makes an evaluator of another package one whose verdicts are checked; is told how a message names it.
 
     Raises:
         UsageError: it names none.
@@ -214,7 +220,7 @@ def build(config: object, depth: int = 1, continued: bool = False) -> NamedEvalu
             raise UsageError(
                 f"evaluator: {word!r} takes a list of evaluators, at most {_DEEPEST} levels deep"
             )
-        return _COMBINED[word]([build(part, depth + 1, continued) for part in inside])
+        return _COMBINED[word]([build(part, depth + 1, continued, check) for part in inside])
     name, options = parts.choice(config, "evaluators")
     part = parts.find("evaluators", name)
     made = parts.made_with(part, options)
@@ -222,6 +228,7 @@ def build(config: object, depth: int = 1, continued: bool = False) -> NamedEvalu
         return replace(made, continued=continued)
     if part.package:
         asks = getattr(made, "asks_model", part.states("asks_model", False))
-        return Registered(parts.described(part, options), ("model",) if asks else (name,), made)
+        named = Registered(parts.described(part, options), ("model",) if asks else (name,), made)
+        return check(part.title, named)
     known: NamedEvaluator = made
     return known

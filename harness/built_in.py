@@ -1,4 +1,4 @@
-"""The parts of this package, registered as those of others are: by kind and name, with module and attribute."""
+"""The parts of this package, by kind and name, as entry points write them; and how parts of a kind are used."""
 
 from __future__ import annotations
 
@@ -55,3 +55,23 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
 }
 """The parts of this package, as entry points write them."""
+
+CALLED_WITH: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "agents": (("task", "trial", "memory", "environment", "ask", "limits", "watch"), ()),
+    "environments": (("options",), ()),
+    "models": (("name", "options"), ()),
+    "reflectors": (("failed", "earlier", "prompts", "ask", "history"), ("auditing",)),
+    "evaluators": (("trajectory", "prompts", "ask"), ()),
+    "memories": (("options",), ()),
+    "similarities": (("name", "options"), ()),
+    "tables": (("run",), ()),
+}
+"""What a part is called with: by position, and by name."""
+
+HAS: Mapping[str, tuple[str, ...]] = {
+    "environments": ("name", "max_steps", "feedback", "prompts", "load", "start", "read_action", "settings"),
+    "models": ("name", "simulated"),
+    "memories": ("cross_task", "view", "commit", "dump", "load", "settings"),
+    "similarities": ("scores",),
+}
+"""What a thing must have that a part makes; without the rest of its protocol it fails later."""

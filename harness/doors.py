@@ -48,8 +48,8 @@ def is_ours(part: object) -> bool:
 
 def package_of(part: object) -> str:
     """Return the name of the package that a part comes from."""
-    part = getattr(part, "foreign", part)
-    part = getattr(part, "func", part)
+    while (held := getattr(part, "foreign", getattr(part, "func", None))) is not None:
+        part = held
     return str(getattr(part, "__module__", type(part).__module__)).partition(".")[0]
 
 

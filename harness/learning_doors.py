@@ -86,7 +86,7 @@ class CheckedReflector:
 
 @dataclass(frozen=True)
 class CheckedEvaluator:
-    """An evaluator that is, or holds, one of another package.
+    """An evaluator of another package.
 
     Attributes:
         title: how a message names it.
@@ -150,14 +150,11 @@ class CheckedMemory:
         """Wrap a memory.
 
         Raises:
-            UsageError: it lacks a method, or does not say whether it goes across tasks.
+            UsageError: it does not say whether it goes across tasks.
         """
         shared: Any = getattr(foreign, "cross_task", None)
         if type(shared) is not bool:
             raise UsageError(f"{title}: cross_task must be true or false, not {shared!r:.100}")
-        for method in ("view", "commit", "dump", "load", "settings"):
-            if not callable(getattr(foreign, method, None)):
-                raise UsageError(f"{title}: a memory must have the method {method}")
         return cls(title, foreign, shared)
 
     def view(self, task: Task) -> CheckedView:

@@ -90,8 +90,8 @@ def open_evaluator(setting: object, config: Config) -> NamedEvaluator:
     Raises:
         UsageError: there is none, or it has no such options.
     """
-    made = build_evaluator(setting, continued=config.endpoint.api == "completions")
-    return made if is_ours(made) else CheckedEvaluator(f"evaluator {made.name!r}", made)
+    continued = config.endpoint.api == "completions"
+    return build_evaluator(setting, continued=continued, check=CheckedEvaluator)
 
 
 def open_memory(memory: MemoryConfig, endpoint: ModelOptions | None = None) -> Memory:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
-from collections.abc import Callable, Iterable, Mapping
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal, TypeVar, get_args
 
-from reflex_bench.harness.built_in import BUILT_IN
+from reflex_bench.harness.built_in import BUILT_IN, CALLED_WITH, HAS
 from reflex_bench.harness.errors import ReflexError, UsageError, unknown
 
 Kind = Literal[
@@ -24,18 +26,6 @@ Kind = Literal[
 T = TypeVar("T")
 
 _OURS = "reflex_bench."
-
-CALLED_WITH: Mapping[Kind, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "agents": (("task", "trial", "memory", "environment", "ask", "limits", "watch"), ()),
-    "environments": (("options",), ()),
-    "models": (("name", "options"), ()),
-    "reflectors": (("failed", "earlier", "prompts", "ask", "history"), ("auditing",)),
-    "evaluators": (("trajectory", "prompts", "ask"), ()),
-    "memories": (("options",), ()),
-    "similarities": (("name", "options"), ()),
-    "tables": (("run",), ()),
-}
-"""What a part is called with: by position, and by name."""
 
 WORDS: Mapping[Kind, str] = {
     kind: {"memories": "memory", "similarities": "similarity", "tables": "table style"}.get(kind, kind[:-1])
@@ -76,13 +66,17 @@ class Part:
             UsageError: it does not take its options, or fails.
         """
         try:
-            return self.made(*arguments)
+            made = self.made(*arguments)
         except ReflexError:
             raise
         except Exception as error:
             if not self.package:
                 raise
             raise UsageError(f"{self.title} fails: {one_line(error)}") from error
+        missing = [name for name in HAS.get(self.kind, ()) if not hasattr(made, name)]
+        if self.package and missing:
+            raise UsageError(f"{self.title} makes {made!r:.100}, which has no {', '.join(missing)}")
+        return made
 
 
 def stating(**facts: Any) -> Callable[[T], T]:
@@ -108,8 +102,12 @@ def names(kind: Kind) -> list[str]:
 
 
 def ours(kind: Kind) -> list[Part]:
-    """Return the parts of this package."""
-    return [find(kind, name) for name in BUILT_IN[kind]]
+    """Return the parts of this package, also where another package has a part of the same name."""
+    return [_own(kind, name) for name in BUILT_IN[kind]]
+
+
+def _own(kind: Kind, name: str) -> Part:
+    return Part(kind, name, EntryPoint(name, _OURS + BUILT_IN[kind][name], f"reflex_bench.{kind}").load())
 
 
 def find(kind: Kind, name: str) -> Part:
@@ -119,23 +117,22 @@ def find(kind: Kind, name: str) -> Part:
         UsageError: there is none, it cannot be loaded, or it does not take what it is called with.
     """
     points = _others(kind).get(name, ())
-    own = BUILT_IN[kind].get(name)
-    if own is not None and not points:
-        return Part(kind, name, EntryPoint(name, _OURS + own, f"reflex_bench.{kind}").load())
+    own = name in BUILT_IN[kind]
+    if own and not points:
+        return _own(kind, name)
     if not points:
         raise unknown(WORDS[kind], name, names(kind))
-    if own is not None or len(points) > 1:
+    if own or len(points) > 1:
         packages = sorted(f"package {_package(point)}" for point in points)
-        others = " and ".join([*(["reflex itself"] if own is not None else []), *packages])
-        raise UsageError(f"{WORDS[kind]} {name!r} is in {others}; uninstall all but one of them")
+        homes = " and ".join([*(["reflex itself"] if own else []), *packages])
+        raise UsageError(f"{WORDS[kind]} {name!r} is in {homes}; uninstall all packages but one that have it")
     return _loaded(kind, points[0])
 
 
-def others() -> Iterable[tuple[Kind, str, str]]:
-    """Yield kind, name and package of every part of other packages; nothing is loaded."""
+def others() -> Iterable[tuple[Kind, str]]:
+    """Yield kind and name of every part of other packages; nothing is loaded."""
     for kind in get_args(Kind):
-        for name, points in sorted(_others(kind).items()):
-            yield from ((kind, name, _package(point)) for point in points)
+        yield from ((kind, name) for name in sorted(_others(kind)))
 
 
 def package_named(module: str) -> tuple[str, str] | None:
@@ -148,7 +145,13 @@ def package_named(module: str) -> tuple[str, str] | None:
     return None
 
 
-def _others(kind: Kind) -> dict[str, list[EntryPoint]]:
+def _others(kind: Kind) -> Mapping[str, Sequence[EntryPoint]]:
+    return _scanned(kind, tuple(sys.path))
+
+
+@lru_cache(maxsize=64)
+def _scanned(kind: Kind, path: tuple[str, ...]) -> Mapping[str, Sequence[EntryPoint]]:
+    """The parts of other packages; looked for again where the path has changed."""
     found: dict[str, list[EntryPoint]] = {}
     for point in entry_points(group=f"reflex_bench.{kind}"):
         # An installed version of this package may have entry points, too; one distribution can be found twice.
@@ -170,25 +173,29 @@ def _loaded(kind: Kind, point: EntryPoint) -> Part:
         raise UsageError(
             f"{title} comes from {point.value}, which does not load: {one_line(error)}"
         ) from error
-    if not (is_factory(part) and kind != "memories"):
-        check_call(part, part.made)
+    options = part.states("Options")
+    if options is not None and not (hasattr(options, "model_fields") and hasattr(options, "model_validate")):
+        raise UsageError(f"{part.title}: its Options must be a pydantic model, not {options!r:.100}")
+    if kind == "memories" and takes_similarity(part):
+        check_call(part, part.made, ("options", "similarity"))
+    elif options is not None:
+        check_call(part, part.made, ("options",))
+    else:
+        check_call(part, part.made, *CALLED_WITH[kind])
     return part
 
 
-def is_factory(part: Part) -> bool:
-    """Return whether a part is made from its options first. An environment and a memory always are."""
-    return part.kind in ("environments", "memories") or part.states("Options") is not None
-
-
-def check_call(part: Part, made: Any) -> None:
+def check_call(part: Part, made: Any, positional: Sequence[str], named: Sequence[str] = ()) -> None:
     """Make sure that what is called later takes what it is called with.
+
+    Args:
+        part: is named in the message.
+        made: the part, or what it made of its options.
+        positional, named: see `CALLED_WITH`.
 
     Raises:
         UsageError: it does not.
     """
-    positional, named = CALLED_WITH[part.kind]
-    if part.kind == "memories" and takes_similarity(part):
-        positional = (*positional, "similarity")
     try:
         inspect.signature(made).bind(*positional, **dict.fromkeys(named))
     except (TypeError, ValueError) as error:
@@ -208,11 +215,11 @@ def made_with(part: Part, options: Mapping[str, Any]) -> Any:
     Raises:
         UsageError: it has no such option, or the option cannot have that value.
     """
-    if not is_factory(part):
+    if part.states("Options") is None:
         check_no_options(part, options)
         return part.made
     made = part.call(checked_options(part.title, part.states("Options"), options))
-    check_call(part, made)
+    check_call(part, made, *CALLED_WITH[part.kind])
     return made
 
 

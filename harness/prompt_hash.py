@@ -11,7 +11,8 @@ from typing import Any
 
 from reflex_bench.agents.base import Agent, Evaluator, Limits
 from reflex_bench.agents.judge import Model, StepJudge
-from reflex_bench.agents.reflectors import Reflector, build
+from reflex_bench.agents.reflectors import Reflector
+from reflex_bench.agents.revising import Auditing
 from reflex_bench.envs.base import Environment
 from reflex_bench.harness import parts, situations
 from reflex_bench.harness.doors import is_ours, package_of
@@ -51,7 +52,7 @@ def prompt_hash(
         for agent in agents:
             yield from situations.playing(agent, environment, limits)
         for part in parts.ours("reflectors"):
-            reflect = build(part.name, limits, continued=continued)
+            reflect = partial(part.made, auditing=Auditing(limits.max_steps, True, continued))
             yield from situations.reflecting(reflect, environment, limits)
         yield from situations.judging(Model(continued=continued), environment, limits)
         yield from situations.watching(StepJudge(continued=continued), environment, limits)
@@ -112,8 +113,9 @@ def digest(part: object, render: Any) -> str:
 
 
 def _distribution(part: object) -> list[str]:
+    held = [each for evaluator in getattr(part, "evaluators", ()) for each in _distribution(evaluator)]
     module = package_of(part)
-    return [module, *(parts.package_named(module) or ())]
+    return held or [module, *(parts.package_named(module) or ())]
 
 
 def _sha256(value: Any) -> str:
