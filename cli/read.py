@@ -36,7 +36,8 @@ def table(
         str,
         typer.Option(
             *("--style", "-s"),
-            help="pass-at-k, outcomes, react-table3, reflexion-curve, hotpotqa, samples, reflections or evaluator.",
+            help="pass-at-k, outcomes, react-table3, reflexion-curve, hotpotqa, samples, reflections, evaluator, "
+            "or one of a package.",
         ),
     ] = "pass-at-k",
     reflections: Annotated[

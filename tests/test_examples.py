@@ -1,6 +1,9 @@
 """`docs/examples`: a package with one part of each kind, installed and run as docs/extending.md says."""
 
+import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -99,6 +102,14 @@ def test_every_part_does_what_it_is_for(run):
     assert solved(run, "quick", 2) == {1, 2, 3, 5, 6, 7, 9, 10, 11, 13, 14, 15}
     reflections = [row for row in rows(run / "trials.jsonl") if row["arm"] == "bounds" and row["reflected"]]
     assert {row["calls"] for row in reflections} == {2}, "the reflector asked no model"
+    arms = json.loads((run / "run.json").read_text())["arms"]
+    assert arms["bounds"]["reflector_model"] is None
+    assert (arms["bounds"]["memory"], arms["bounds"]["memory_size"]) == ("newest", 1)
+    assert arms["quick"]["feedback"] == "quick"
+    # The package's own parts have hashes of their own, so that the arms share one of the environment.
+    assert {arm["prompt_hash"][:3] for arm in arms.values()} == {"v2:"}
+    assert len({arm["prompt_hash"] for arm in arms.values()}) == 1
+    assert {name for name, arm in arms.items() if "reflector_prompts" in arm} == {"bounds", "found"}
 
 
 def test_its_table_is_found_by_its_name_and_a_slip_is_named_with_the_nearest(reflex, run):
@@ -115,6 +126,30 @@ def test_its_run_is_resumed_without_a_call(reflex, run):
     before = (run / "calls.jsonl").read_bytes()
     assert reflex("resume", run, "-q").returncode == 0
     assert (run / "calls.jsonl").read_bytes() == before
+
+
+GUIDE = (EXAMPLES.parent / "extending.md").read_text(encoding="utf-8")
+
+
+def test_the_code_in_the_guide_is_that_of_the_package():
+    source = "\n".join(file.read_text() for file in EXAMPLES.rglob("*.py"))
+    # The guide leaves out docstrings.
+    lines = {line.strip() for line in source.splitlines()}
+    for block in re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL):
+        assert {line.strip() for line in block.splitlines()} <= lines
+
+
+def test_the_commands_in_the_guide_do_what_it_says(reflex, tmp_path):
+    block = "".join(re.findall(r"```console\n(.*?)```", GUIDE, re.DOTALL)).replace("\\\n", " ")
+    commands = [
+        shlex.split(line[len("$ reflex ") :]) for line in block.splitlines() if line.startswith("$ reflex")
+    ]
+    assert [words[0] for words in commands] == ["doctor", "bench", "table", "bench"]
+    _, bench, table, wrong = commands
+    assert reflex(*bench, "--results", tmp_path, "-q").returncode == 0
+    assert "reflexion" in reflex(*table, "--results", tmp_path).stdout
+    assert reflex(*wrong, "--results", tmp_path).stderr in block
+    assert "agent 'hasty' of package reflex-bench-guessing 1.0 loads" in reflex("doctor").stdout
 
 
 @pytest.mark.parametrize(
