@@ -284,9 +284,7 @@ def test_a_module_under_another_name_and_parts_in_another_order_change_nothing(
     moved = under_another_name(structured)
     assert moved.structured is not structured.structured
     mine = [replace(part, made=moved.structured) if part.name == "structured" else part for part in FOUND]
-    found = {(part.kind, part.name): part for part in mine}
     monkeypatch.setattr(parts, "ours", lambda kind: [part for part in reversed(mine) if part.kind == kind])
-    monkeypatch.setattr(parts, "find", lambda kind, name: found[kind, name])
     monkeypatch.setattr(module, "Model", under_another_name(judge).Model)
     assert not changes()
 
