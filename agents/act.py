@@ -9,8 +9,10 @@ from reflex_bench.agents.messages import said
 from reflex_bench.agents.react import react
 from reflex_bench.envs.base import Environment, Example, Prompts, Task
 from reflex_bench.envs.text_form import TextForm
+from reflex_bench.harness.parts import stating
 
 
+@stating(needs="act_instruction")
 def act(
     task: Task,
     trial: int,

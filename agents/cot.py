@@ -15,8 +15,10 @@ from reflex_bench.agents.cutting import missing
 from reflex_bench.agents.react import not_understood
 from reflex_bench.envs.base import Environment, Prompts, StepResult, Task
 from reflex_bench.harness.errors import ContextOverflow, UsageError
+from reflex_bench.harness.parts import stating
 
 
+@stating(needs="cot_instruction")
 def cot(
     task: Task,
     trial: int,
@@ -30,6 +32,7 @@ def cot(
     return _answer(task, trial, memory, environment, ask, limits, gold="")
 
 
+@stating(needs="cot_instruction", needs_method="gold_context")
 def cot_gold(
     task: Task,
     trial: int,

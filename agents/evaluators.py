@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from reflex_bench.agents.base import ENDED, Ask, Evaluator, Trajectory, Verdict
 from reflex_bench.agents.guards import is_loop
 from reflex_bench.agents.judge import Model
 from reflex_bench.agents.react import GIVE_UP
 from reflex_bench.envs.base import Prompts
-from reflex_bench.harness.errors import UsageError, unknown
+from reflex_bench.harness import parts
+from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.parts import stating
 
-NAMES = ("environment", "heuristic", "model", "all", "any")
 _DEEPEST = 4
 
 
@@ -45,6 +48,7 @@ class FromEnvironment:
 
 
 environment = FromEnvironment()
+model = Model()
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,52 +159,76 @@ def as_judged(trajectory: Trajectory, verdict: Verdict) -> Trajectory:
     return replace(trajectory, outcome=outcome, remark=remark)
 
 
-def build(config: object, depth: int = 1, continued: bool = False) -> NamedEvaluator:
-    """The evaluator that a configuration names.
+class HeuristicOptions(BaseModel):
+    """The numbers of `Heuristic`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    cycles: int = Field(default=3, ge=0)
+    max_actions: int = Field(default=30, ge=1)
+
+
+@stating(Options=HeuristicOptions)
+def heuristic(options: HeuristicOptions) -> Heuristic:
+    """Return the evaluator by rules."""
+    return Heuristic(options.cycles, options.max_actions)
+
+
+@dataclass(frozen=True)
+class Registered:
+    """An evaluator of another package, as a run records it.
+
+    Attributes:
+        name: as it stands on the row.
+        sources: what the verdict comes from: `model` where it asks one, else its own name.
+        foreign: the evaluator itself.
+    """
+
+    name: str
+    sources: tuple[str, ...]
+    foreign: Evaluator
+
+    def __call__(self, trajectory: Trajectory, prompts: Prompts, ask: Ask) -> Verdict:
+        """See `Evaluator`."""
+        return self.foreign(trajectory, prompts, ask)
+
+
+_COMBINED: Mapping[str, type[All] | type[Any]] = {"all": All, "any": Any}
+
+
+def build(
+    config: object,
+    depth: int = 1,
+    continued: bool = False,
+    check: Callable[[str, NamedEvaluator], NamedEvaluator] = lambda title, evaluator: evaluator,
+) -> NamedEvaluator:
+    """Return the evaluator that a configuration names.
 
     Args:
-        config: `environment`, `heuristic`, `model`, `{"heuristic": {"cycles": 3, "max_actions": 30}}`, or
+        config: a name, a mapping of the name to the evaluator's options, e.g. `{"heuristic": {"cycles": 3}}`, or
             `{"all": [...]}` or `{"any": [...]}` of such.
         depth: how deep this one stands; a few levels are enough for anyone, and a YAML alias can hold itself.
         continued: whether models continue a text, instead of answering a message.
+        check: makes an evaluator of another package one whose verdicts are checked; is told how a message names it.
 
     Raises:
         UsageError: it names none.
     """
-    if config == "environment":
-        return environment
-    if config == "model":
-        return Model(continued=continued)
-    if config == "heuristic":
-        return Heuristic()
-    if isinstance(config, Mapping) and len(config) == 1:
-        ((name, inside),) = config.items()
-        if name == "heuristic":
-            return _heuristic(inside)
-        if name in ("all", "any"):
-            if not isinstance(inside, Sequence) or isinstance(inside, str) or not inside or depth == _DEEPEST:
-                raise UsageError(
-                    f"evaluator: {name!r} takes a list of evaluators, at most {_DEEPEST} levels deep"
-                )
-            parts = [build(part, depth + 1, continued) for part in inside]
-            return All(parts) if name == "all" else Any(parts)
-        config = name
-    if isinstance(config, str):
-        raise unknown("evaluator", config, NAMES)
-    raise UsageError(
-        f"evaluator: a name ({', '.join(NAMES[:3])}) or a mapping with one key (heuristic, all, any)"
-    )
-
-
-def _heuristic(numbers: object) -> Heuristic:
-    if not isinstance(numbers, Mapping):
-        raise UsageError("evaluator: 'heuristic' takes a mapping with cycles and max_actions")
-    lowest = {"cycles": 0, "max_actions": 1}
-    for name, value in numbers.items():
-        if name not in lowest:
-            raise unknown("setting of the heuristic evaluator", str(name), lowest)
-        if type(value) is not int or value < lowest[name]:
+    if isinstance(config, Mapping) and len(config) == 1 and next(iter(config)) in _COMBINED:
+        ((word, inside),) = config.items()
+        if not isinstance(inside, Sequence) or isinstance(inside, str) or not inside or depth == _DEEPEST:
             raise UsageError(
-                f"evaluator: heuristic.{name} is a whole number from {lowest[name]}, not {value!r}"
+                f"evaluator: {word!r} takes a list of evaluators, at most {_DEEPEST} levels deep"
             )
-    return Heuristic(**numbers)
+        return _COMBINED[word]([build(part, depth + 1, continued, check) for part in inside])
+    name, options = parts.choice(config, "evaluators")
+    part = parts.find("evaluators", name)
+    made = parts.made_with(part, options)
+    if isinstance(made, Model):
+        return replace(made, continued=continued)
+    if part.package:
+        asks = getattr(made, "asks_model", part.states("asks_model", False))
+        named = Registered(parts.described(part, options), ("model",) if asks else (name,), made)
+        return check(part.title, named)
+    known: NamedEvaluator = made
+    return known

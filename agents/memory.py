@@ -15,15 +15,13 @@ import itertools
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Literal, Protocol, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, Protocol, TypeVar
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from reflex_bench.envs.base import Task
-from reflex_bench.harness.errors import UsageError, unknown
-
-if TYPE_CHECKING:
-    from reflex_bench.models.registry import ModelOptions
+from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.parts import stating
 
 T = TypeVar("T")
 
@@ -267,34 +265,15 @@ def read_rows(rows: Iterable[Mapping[str, Any]], kind: type[T]) -> list[T]:
     return list(read.values())
 
 
-_SEARCHING = ("similarity", "capacity", "evict")
-_OPTIONS = {"sliding": (), "retrieval": ("scope", *_SEARCHING), "strategy": ("half_life", *_SEARCHING)}
+class SlidingOptions(BaseModel):
+    """What can be set for a sliding memory."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    size: Annotated[int, Field(ge=0)] = 3
 
 
-def build(
-    kind: str = "sliding", size: int = 3, endpoint: ModelOptions | None = None, **options: Any
-) -> Memory:
-    """The memory that a configuration describes.
-
-    Args:
-        kind: `sliding`, `retrieval` or `strategy`.
-        size: how many texts a trial is shown; 0 shows none.
-        endpoint: how to reach an endpoint for embeddings, if `similarity` names one.
-        options: of the kind, as its class takes them, but `similarity` by name; None takes the kind's own default.
-
-    Raises:
-        UsageError: no such kind, or an option that the kind does not have.
-    """
-    if kind not in _OPTIONS:
-        raise unknown("memory", kind, _OPTIONS)
-    given = {name: value for name, value in options.items() if value is not None}
-    for name in sorted(set(given) - set(_OPTIONS[kind])):
-        raise unknown(f"option of the memory {kind!r}:", name, ("size", *_OPTIONS[kind]))
-    if kind == "sliding":
-        return SlidingMemory(size)
-    # Both need this module, and the plain memory needs neither of them.
-    from reflex_bench.agents import retrieval, similarity, strategy
-
-    alike = similarity.build(given.pop("similarity", "tfidf"), endpoint)
-    memory = retrieval.RetrievalMemory if kind == "retrieval" else strategy.StrategyMemory
-    return memory(size, similarity=alike, **given)
+@stating(Options=SlidingOptions)
+def sliding(options: SlidingOptions) -> SlidingMemory:
+    """Return an empty `SlidingMemory`."""
+    return SlidingMemory(options.size)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -10,21 +10,19 @@ from typing import Protocol
 from reflex_bench.agents.base import Ask, Limits, Reflection, Trajectory
 from reflex_bench.agents.messages import REFLECTION_REQUEST, reflecting
 from reflex_bench.agents.revising import AUDITING, Auditing, Draft, Revision, unwritten
-from reflex_bench.agents.structured import structured
 from reflex_bench.agents.tidying import tidied
 from reflex_bench.agents.transcripts import as_text, asked_about, error_class_of, history_block, shortened
 from reflex_bench.envs.base import Prompts
-from reflex_bench.harness.errors import unknown
+from reflex_bench.harness import parts
+from reflex_bench.harness.parts import stating
 from reflex_bench.models.base import Message
 
 ATTEMPT_HEADER = "My last attempt, word for word:"
 LESSON_HEADER = "What I concluded from it:"
-NEWEST_ONLY = frozenset(("last_attempt", "last_attempt_and_reflexion"))
-"""Reflectors of whose texts the memory shows only the newest, as in the code of Reflexion's HotPotQA runs."""
 
 
 class Reflector(Protocol):
-    """Turns a failed trial into something to remember."""
+    """Turns a failed trial into something to remember; see `reflex_bench.harness.parts.stating` for what it states."""
 
     def __call__(
         self,
@@ -33,6 +31,8 @@ class Reflector(Protocol):
         prompts: Prompts,
         ask: Ask,
         history: Sequence[str] = (),
+        *,
+        auditing: Auditing = AUDITING,
     ) -> Reflection | None:
         """The reflection; None where there is none to make.
 
@@ -42,6 +42,7 @@ class Reflector(Protocol):
             prompts: the environment's texts.
             ask: the model in the role of reflector.
             history: short summaries of earlier failures of the same error class.
+            auditing: how reflections are audited, and where replies end; whoever audits nothing takes no notice.
 
         Raises:
             ReflexError: the trial succeeded; success is never reflected on.
@@ -49,6 +50,7 @@ class Reflector(Protocol):
         ...
 
 
+@stating(asks_model=False, remembers=False)
 def none(
     failed: Trajectory,
     earlier: Sequence[str],
@@ -62,6 +64,8 @@ def none(
     return None
 
 
+# The code of Reflexion's HotPotQA runs shows only the newest of these texts.
+@stating(asks_model=False, newest_only=True)
 def last_attempt(
     failed: Trajectory,
     earlier: Sequence[str],
@@ -109,6 +113,7 @@ def reflexion(
     return asked_about(failed, prompts, question) or unwritten("reflexion", failed)
 
 
+@stating(newest_only=True)
 def last_attempt_and_reflexion(
     failed: Trajectory,
     earlier: Sequence[str],
@@ -129,27 +134,20 @@ def last_attempt_and_reflexion(
     return replace(lesson, text=text, kind="last_attempt_and_reflexion", kept=True)
 
 
-KINDS: Mapping[str, Callable[..., Reflection | None]] = {
-    "none": none,
-    "last_attempt": last_attempt,
-    "reflexion": reflexion,
-    "last_attempt_and_reflexion": last_attempt_and_reflexion,
-    "structured": structured,
-}
-
-
-def build(name: str, limits: Limits, enforce: bool = True, continued: bool = False) -> Reflector:
-    """The reflector of a name.
+def build(
+    setting: str | Mapping[str, object], limits: Limits, enforce: bool = True, continued: bool = False
+) -> Reflector:
+    """Return the reflector that a configuration names.
 
     Args:
-        name: a key of `KINDS`.
+        setting: a name, or a mapping of the name to the reflector's options.
         limits: those of a trial; no reflection may ask for more.
         enforce: whether a reflection that fails the audit is asked for once more and then kept out, or only counted.
         continued: whether the model continues a text, instead of answering a message.
 
     Raises:
-        UsageError: there is none of that name.
+        UsageError: there is none of that name, or it has no such options.
     """
-    if name not in KINDS:
-        raise unknown("reflector", name, KINDS)
-    return partial(KINDS[name], auditing=Auditing(limits.max_steps, enforce, continued))
+    name, options = parts.choice(setting, "reflectors")
+    made = parts.made_with(parts.find("reflectors", name), options)
+    return partial(made, auditing=Auditing(limits.max_steps, enforce, continued))

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, get_args
+from typing import Annotated, Any, get_args
+
+from pydantic import BaseModel, ConfigDict, Field
 
 from reflex_bench.agents.memory import Evict, Inbox, Reflection, Scope, Shown, Use, count, keep, read_rows
 from reflex_bench.agents.similarity import Similarity, TfIdf, best
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.errors import unknown
+from reflex_bench.harness.parts import stating
 
 
 class RetrievalMemory:
@@ -135,3 +138,21 @@ class RetrievalView:
     def outcome(self, shown_ids: Iterable[str], success: bool) -> None:
         """See `TaskMemory.outcome`."""
         self.memory.take(self.task, Use(tuple(shown_ids), success))
+
+
+class RetrievalOptions(BaseModel):
+    """What can be set for a retrieving memory; see `RetrievalMemory`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    size: Annotated[int, Field(ge=0)] = 3
+    scope: Scope = "task"
+    similarity: str = "tfidf"
+    capacity: Annotated[int, Field(ge=1)] = 200
+    evict: Evict = "usefulness"
+
+
+@stating(Options=RetrievalOptions)
+def retrieval(options: RetrievalOptions, similarity: Similarity) -> RetrievalMemory:
+    """Return an empty `RetrievalMemory`."""
+    return RetrievalMemory(options.size, options.scope, similarity, options.capacity, options.evict)

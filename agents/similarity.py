@@ -17,6 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from reflex_bench.harness import parts
 from reflex_bench.harness.errors import RunStopped, UsageError, unknown
 from reflex_bench.harness.turns import waiting
 from reflex_bench.models import openai
@@ -38,7 +39,8 @@ class Similarity(Protocol):
         name: as in the configuration.
     """
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
         """How alike the query is to each text: 1 for the same, 0 for nothing in common; rounded to `DIGITS`.
@@ -213,16 +215,42 @@ def _read_vectors(content: bytes, count: int) -> list[list[float]] | None:
     return vectors if finite and len(vectors) == count and len(set(map(len, vectors))) == 1 else None
 
 
-def _wordllama() -> Embed:
+def tfidf(name: str, options: ModelOptions) -> TfIdf:
+    """Return the similarity of words."""
+    _without_name("tfidf", name)
+    return TfIdf()
+
+
+def wordllama(name: str, options: ModelOptions) -> Embeddings:
+    """Return the similarity of the static embeddings of WordLlama."""
+    _without_name("wordllama", name)
     package = _package("wordllama")
     # The package brings its weights, but unless it is told where they are it asks a hub for the tokenizer.
     model = package.WordLlama.load(cache_dir=Path(package.__file__).parent, disable_download=True)
-    return _one_by_one(model.embed)
+    return Embeddings("wordllama", _one_by_one(model.embed))
 
 
-def _sentence_transformers(name: str) -> Embed:
+def sentence_transformers(name: str, options: ModelOptions) -> Embeddings:
+    """Return the similarity of the embeddings of a model that runs here."""
+    spec = _with_name("sentence-transformers", name)
     model = _package("sentence-transformers").SentenceTransformer(name)
-    return _one_by_one(lambda texts: model.encode(texts, show_progress_bar=False))
+    return Embeddings(spec, _one_by_one(lambda texts: model.encode(texts, show_progress_bar=False)))
+
+
+def endpoint(name: str, options: ModelOptions) -> Embeddings:
+    """Return the similarity of the embeddings of an OpenAI-compatible endpoint."""
+    return Embeddings(_with_name("endpoint", name), Endpoint(name, options))
+
+
+def _without_name(kind: str, name: str) -> None:
+    if name:
+        raise unknown("similarity", f"{kind}/{name}", parts.names("similarities"))
+
+
+def _with_name(kind: str, name: str) -> str:
+    if not name:
+        raise UsageError(f"similarity {kind!r} names no model; write {kind}/<model>")
+    return f"{kind}/{name}"
 
 
 def _one_by_one(embed: Callable[[list[str]], Any]) -> Embed:
@@ -240,26 +268,17 @@ def _package(name: str) -> Any:
 
 
 def build(spec: str = "tfidf", options: ModelOptions | None = None) -> Similarity:
-    """The similarity that a configuration names.
+    """Return the similarity that a configuration names.
 
     Args:
-        spec: `tfidf`, `wordllama`, `sentence-transformers/<model>` or `endpoint/<model>`.
+        spec: its name, or `<name>/<what it is to use>`: `tfidf`, `endpoint/<model>`, …
         options: where an endpoint is; without a base URL, `OPENAI_BASE_URL` counts.
 
     Raises:
         UsageError: no such similarity, its package is missing, or it names no model.
     """
-    kind, _, model = spec.partition("/")
-    if kind in ("sentence-transformers", "endpoint") and not model:
-        raise UsageError(f"similarity {spec!r} names no model; write {kind}/<model>")
-    if spec == "tfidf":
-        return TfIdf()
-    if spec == "wordllama":
-        return Embeddings(spec, _wordllama())
-    if kind == "sentence-transformers":
-        return Embeddings(spec, _sentence_transformers(model))
-    if kind == "endpoint":
-        return Embeddings(spec, Endpoint(model, options or ModelOptions()))
-    raise unknown(
-        "similarity", spec, ("tfidf", "wordllama", "sentence-transformers/<model>", "endpoint/<model>")
-    )
+    kind, _, name = spec.partition("/")
+    if kind not in parts.names("similarities"):
+        raise unknown("similarity", spec, parts.names("similarities"))
+    made: Similarity = parts.find("similarities", kind).call(name, options or ModelOptions())
+    return made

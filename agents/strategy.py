@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from reflex_bench.agents.memory import Count, Evict, Inbox, Shown, Use, free_id, read_rows
 from reflex_bench.agents.similarity import Similarity, TfIdf, best
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.errors import unknown
+from reflex_bench.harness.parts import stating
 
 CONFIDENCE = 0.7
 """Of a new lesson."""
@@ -228,3 +229,21 @@ class StrategyView:
     def outcome(self, shown_ids: Iterable[str], success: bool) -> None:
         """See `TaskMemory.outcome`."""
         self.memory.inbox.put(self.task.id, Use(tuple(shown_ids), success))
+
+
+class StrategyOptions(BaseModel):
+    """What can be set for a memory of lessons; see `StrategyMemory`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    size: Annotated[int, Field(ge=0)] = 3
+    similarity: str = "tfidf"
+    half_life: Annotated[float, Field(gt=0)] | None = None
+    capacity: Annotated[int, Field(ge=1)] = 200
+    evict: Evict = "usefulness"
+
+
+@stating(Options=StrategyOptions)
+def strategy(options: StrategyOptions, similarity: Similarity) -> StrategyMemory:
+    """Return an empty `StrategyMemory`."""
+    return StrategyMemory(options.size, similarity, options.half_life, options.capacity, options.evict)

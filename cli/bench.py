@@ -165,7 +165,7 @@ def resume(
     """Go on with a run that was interrupted; only what is owed is done, and no answered call is made again."""
     from reflex_bench.harness.config import checked
     from reflex_bench.harness.layers import merge
-    from reflex_bench.harness.manifest import check_same, config_of, recall
+    from reflex_bench.harness.manifest import check_same, config_of, recall, with_recorded_prompts
     from reflex_bench.harness.plan import make_plan
     from reflex_bench.harness.resuming import changes_of
     from reflex_bench.harness.store import Store
@@ -179,9 +179,11 @@ def resume(
         closing(Store(path)) as store,
         closing(make_plan(checked(merge(config_of(store.manifest), changes)))) as plan,
     ):
-        check_same(plan, store.manifest)
-        recall(plan, store.manifest)
-        return carry_out(plan, store, quiet, check_models(plan) if store.unfinished() else [], changes)
+        known, notes = with_recorded_prompts(plan, store.manifest)
+        check_same(known, store.manifest)
+        recall(known, store.manifest)
+        warnings = [*notes, *check_models(known)] if store.unfinished() else []
+        return carry_out(known, store, quiet, warnings, changes)
 
 
 def nest(flags: dict[str, Any]) -> dict[str, Any]:

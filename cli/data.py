@@ -24,7 +24,7 @@ def generate(
 
     from reflex_bench.envs.declarations import GeneratesData
     from reflex_bench.harness.errors import UsageError
-    from reflex_bench.harness.plan import open_environment
+    from reflex_bench.harness.opening import open_environment
 
     with closing(open_environment({"name": environment})) as opened:
         if not isinstance(opened, GeneratesData):
@@ -48,7 +48,7 @@ def fetch(
 
     from reflex_bench.envs.declarations import FetchesData
     from reflex_bench.harness.errors import UsageError
-    from reflex_bench.harness.plan import open_environment
+    from reflex_bench.harness.opening import open_environment
 
     with closing(open_environment({"name": environment})) as opened:
         if not isinstance(opened, FetchesData):

@@ -36,8 +36,8 @@ def table(
         str,
         typer.Option(
             *("--style", "-s"),
-            help="pass-at-k, outcomes, react-table3, reflexion-curve, hotpotqa, metrics, samples, reflections or "
-            "evaluator.",
+            help="pass-at-k, outcomes, react-table3, reflexion-curve, hotpotqa, metrics, samples, reflections, "
+            "evaluator, or one of a package.",
         ),
     ] = "pass-at-k",
     reflections: Annotated[

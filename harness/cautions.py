@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from reflex_bench.harness.footnotes import reality, repeats, shared_trials
 from reflex_bench.harness.frame import Run
 from reflex_bench.harness.meaning_notes import flat
+from reflex_bench.harness.prompt_hash import is_comparable
 from reflex_bench.harness.row_settings import effective_settings
 from reflex_bench.harness.unanswered import never_acted
 from reflex_bench.harness.unread import unread
@@ -43,7 +44,7 @@ def _all_settings(run: Run, arm: str) -> dict[str, Any]:
 
 def _shown(value: object) -> str:
     text = "–" if value is None else str(value)
-    return text[:8] if re.fullmatch(r"[0-9a-f]{16,}", text) else text
+    return text[:8] if re.fullmatch(r"(?:v\d+:)?[0-9a-f]{16,}", text) else text
 
 
 def warnings(run_a: Run, run_b: Run, arm_a: str, arm_b: str, last: Level, tasks: int) -> Iterator[str]:
@@ -70,6 +71,8 @@ def warnings(run_a: Run, run_b: Run, arm_a: str, arm_b: str, last: Level, tasks:
             f"Feedback differs: {one.get('feedback')} against {two.get('feedback')}; a better source of feedback "
             "is an advantage of its own."
         )
+    if not is_comparable(one.get("prompt_hash"), two.get("prompt_hash")):
+        yield "The prompt hashes come from different versions of reflex; whether the prompts differ is not known."
     if one.get("max_steps") != two.get("max_steps"):
         yield f"Step caps differ: {one.get('max_steps')} against {two.get('max_steps')}."
     if run_a.independent(arm_a) != run_b.independent(arm_b):

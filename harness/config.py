@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness import parts
+from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.harness.explaining import explain
 from reflex_bench.harness.layers import DEFAULT_ENVIRONMENT, for_environment, layered, settled
 from reflex_bench.harness.layouts import Examples, LayoutConfig
@@ -49,31 +50,44 @@ Span = Annotated[float, Field(gt=0), BeforeValidator(seconds)]
 """A time in seconds, which may be written as `1h30m`."""
 
 
+Choice = str | dict[str, dict[str, Any] | None]
+"""The name of a part, or its name with its options."""
+
+
+def _a_memory(kind: str) -> str:
+    if kind not in parts.names("memories"):
+        raise ValueError(str(unknown("memory", kind, parts.names("memories"))))
+    return kind
+
+
 class MemoryConfig(Section):
     """What is remembered between trials."""
 
-    kind: Literal["sliding", "retrieval", "strategy"] = "sliding"
-    """The last ones of the task, the ones most like the task, or lessons of all tasks that must prove themselves."""
+    kind: Annotated[str, AfterValidator(_a_memory)] = "sliding"
+    """`sliding` (the last ones of the task), `retrieval` (the ones most like the task), `strategy` (lessons of all
+    tasks that must prove themselves), or one of another package."""
     size: Annotated[int, Field(ge=0)] = 3
     """How many reflections are shown (at most 3 in Reflexion, section 3)."""
     scope: Literal["task", "arm"] | None = None
     """Of `retrieval`: this task's reflections (None, too), or those of all tasks of the arm."""
     similarity: str | None = None
-    """`tfidf` (None, too), `wordllama`, `sentence-transformers/<model>` or `endpoint/<model>`."""
+    """`tfidf` (None, too), `wordllama`, `sentence-transformers/<model>`, `endpoint/<model>`, or of another package."""
     half_life: Annotated[float, Field(gt=0)] | None = None
     """Of `strategy`: rounds after which an unused lesson counts half; None: never."""
     capacity: Positive | None = None
     """None: 200."""
     evict: Literal["age", "usefulness"] | None = None
     """Which goes when there are more; None: the least useful."""
+    options: dict[str, Any] = Field(default_factory=dict)
+    """Of a memory of another package."""
 
 
 class ArmConfig(Section):
     """One agent configuration over the whole split, with what it takes from the run filled in."""
 
-    agent: str = "react"
+    agent: Choice = "react"
     """How one trial is played; see `Config.agent`."""
-    reflector: str = "none"
+    reflector: Choice = "none"
     """What is made of a failed trial; see `Config.reflector`."""
     evaluator: Any = None
     """Who decides that a trial failed; None takes the run's."""
@@ -163,18 +177,21 @@ class Config(Section):
     seed: int = 0
     model: RoleConfig = RoleConfig()
     """Of the actor, and of the other roles where they say nothing else."""
-    agent: str = "react"
-    """How one trial is played: `react`, `act`, `cot`, `cot-gold`, or the name of a plug-in."""
-    reflector: str | None = None
+    agent: Choice = "react"
+    """How one trial is played: `react`, `act`, `cot`, `cot-gold`, or one of another package; `{name: {option: value}}`
+    where it has options."""
+    reflector: Choice | None = None
     """What is made of a failed trial: `none` (plain retry), `reflexion`, `last_attempt`,
-    `last_attempt_and_reflexion` or `structured`; None: `reflexion` in the arm of that name, `none` in others.
+    `last_attempt_and_reflexion`, `structured` or one of another package;
+    None: `reflexion` in the arm of that name, `none` in others.
     The arm `react` retries plainly whatever is said here."""
     actor: RoleOverride = RoleOverride()
     evaluation: EvaluationOverride = EvaluationOverride()
     reflection: ReflectionOverride = ReflectionOverride()
     endpoint: EndpointConfig = EndpointConfig()
     evaluator: Any = "environment"
-    """Who decides that a trial failed: `environment`, `heuristic`, `model`, `{all: [...]}` or `{any: [...]}`;
+    """Who decides that a trial failed: `environment`, `heuristic`, `model`, `{all: [...]}`, `{any: [...]}` or one of
+    another package;
     `{heuristic: {cycles: 3, max_actions: 30}}` sets its numbers."""
     step_evaluator: Annotated[int, Field(ge=0)] = 0
     audit: Literal["enforce", "count"] = "enforce"

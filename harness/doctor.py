@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from reflex_bench.envs.alfworld.package import missing_engine
+from reflex_bench.harness import parts
 from reflex_bench.harness.config import Config
 from reflex_bench.harness.endpoints import options_of
 from reflex_bench.harness.errors import ReflexError, RunStopped, UsageError
@@ -57,12 +58,22 @@ def examine(config: Config, data: Path | None = None, probed: bool = False) -> I
         found = package_version(name)
         if found or name not in OF_THE_OFFICIAL_ENGINE:
             yield Finding("ok" if found else "fail", name, found or f"not installed; `pip install {name}`")
+    yield from _parts()
     yield _engine()
     yield from _data(data)
     if not probed:
         yield _key()
         yield from _model(config)
     yield _disk()
+
+
+def _parts() -> Iterator[Finding]:
+    """The parts of other packages, and whether they load."""
+    for kind, name in parts.others():
+        try:
+            yield Finding("ok", "part", f"{parts.find(kind, name).title} loads")
+        except UsageError as error:
+            yield Finding("fail", "part", str(error))
 
 
 def _engine() -> Finding:

@@ -39,12 +39,18 @@ class AgentEnded(BaseException):
 
 
 def is_ours(part: object) -> bool:
-    """Return whether a part belongs to this package."""
-    return str(getattr(part, "__module__", "")).startswith("reflex_bench.")
+    """Return whether a part belongs to this package; one that holds a part of another does not."""
+    part = getattr(part, "func", part)
+    if hasattr(part, "foreign"):
+        return False
+    held = getattr(part, "evaluators", None)
+    return str(getattr(part, "__module__", "")).startswith("reflex_bench.") and all(map(is_ours, held or ()))
 
 
 def package_of(part: object) -> str:
     """Return the name of the package that a part comes from."""
+    while (held := getattr(part, "foreign", getattr(part, "func", None))) is not None:
+        part = held
     return str(getattr(part, "__module__", type(part).__module__)).partition(".")[0]
 
 
@@ -54,7 +60,7 @@ def check_split(split: Split, environment: Environment) -> None:
         return
     whose = f"environment {environment.name!r} of package {package_of(environment)}"
     for task in split.tasks:
-        _record(task, Task, UsageError, whose, id=TEXT, type=TEXT, text=TEXT, fingerprint=TEXT)
+        check_record(task, Task, UsageError, whose, id=TEXT, type=TEXT, text=TEXT, fingerprint=TEXT)
     metrics(environment)
 
 
@@ -63,7 +69,7 @@ def checked_reply(reply: Reply, model: Model) -> Reply:
     if is_ours(model):
         return reply
     whose = f"model {getattr(model, 'name', '')!r} of package {package_of(model)}"
-    _record(
+    check_record(
         reply,
         Reply,
         ModelError,
@@ -86,8 +92,8 @@ def checked_reply(reply: Reply, model: Model) -> Reply:
     return reply
 
 
-def _record(
-    record: Any, kind: type, fault: type[ReflexError], whose: str, **fields: tuple[type, ...]
+def check_record(
+    record: Any, kind: type, fault: type[ReflexError], whose: str, /, **fields: tuple[type, ...]
 ) -> None:
     """Raise a fault where a record is not of its kind, or a field of it of none of the types named."""
     if not isinstance(record, kind):
@@ -174,13 +180,13 @@ class Door:
     def _check(self, played: Any) -> None:
         name = getattr(self.agent, "__name__", type(self.agent).__name__)
         whose = f"agent {name!r} of package {package_of(self.agent)}"
-        _record(
+        check_record(
             played, Trajectory, TrialError, whose, opening=TEXT, outcome=TEXT, remark=TEXT, steps=(tuple,)
         )
         for step in played.steps:
             texts = dict.fromkeys(("reply", "thought", "observation", "reasoning", "reason"), TEXT)
             texts |= {"action": TEXT_OR_NONE, "error": TEXT_OR_NONE, "valid": FLAG, "number": (int,)}
-            _record(step, Step, TrialError, whose, repairs=(tuple,), **texts)
+            check_record(step, Step, TrialError, whose, repairs=(tuple,), **texts)
         if played.outcome not in set(get_args(Outcome)) - {"error"}:
             raise TrialError(f"{whose}: there is no outcome {played.outcome!r:.100}")
         if played.success and not self.won:
@@ -219,7 +225,7 @@ class Door:
         }
         if hasattr(self.environment, "read_call"):
             own["read_call"] = self._read(self.environment.read_call)
-        return cast(Environment, _beside(self.environment, own))
+        return cast(Environment, beside(self.environment, own))
 
     def _read(self, read: Callable[..., Action]) -> Callable[..., Action]:
         def checked(*arguments: Any, **named: Any) -> Action:
@@ -232,7 +238,7 @@ class Door:
 
     def _environments(self, record: Any, kind: type, fields: Mapping[str, tuple[type, ...]]) -> None:
         try:
-            _record(record, kind, EnvironmentFailure, self._whose, **fields)
+            check_record(record, kind, EnvironmentFailure, self._whose, **fields)
         except EnvironmentFailure as fault:
             self.fault = self.fault or fault
             raise
@@ -264,11 +270,11 @@ class Door:
                 self.fault = self.fault or fault
                 raise
 
-        return cast(Episode, _beside(episode, {"reset": reset, "step": step, "result": result}))
+        return cast(Episode, beside(episode, {"reset": reset, "step": step, "result": result}))
 
 
-def _beside(part: object, own: Mapping[str, Callable[..., Any]]) -> object:
-    """An object with the public attributes of another, some of them replaced.
+def beside(part: object, own: Mapping[str, Callable[..., Any]]) -> object:
+    """Return an object with the public attributes of another, some of them replaced.
 
     They stand in a class of its own: `isinstance` looks for those of a protocol there.
     """

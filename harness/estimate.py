@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from reflex_bench.agents.conversation import Conversation
 from reflex_bench.harness.plan import Arm, Plan
+from reflex_bench.harness.remembering import remembers
 from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Usage, characters_of_tools, estimated_tokens
 
 SAMPLED_TASKS = 5
@@ -51,7 +52,7 @@ def estimate(plan: Plan) -> Estimate:
         first = 0 if plan.config.share_first_trial and acting in shared else 1
         shared.add(acting)
         own = tasks * (first + _retries(plan))
-        reflects = arm.settings["reflector"] != "none"
+        reflects = remembers(arm)
         steps = max(
             1.0, plan.limits.max_steps * (SHARE_WITH_REFLECTIONS if reflects else SHARE_OF_THE_STEP_CAP)
         )
@@ -77,7 +78,7 @@ def _retries(plan: Plan) -> float:
 
 def _remembered(arm: Arm, trials: int) -> float:
     """Tokens of memory in an average prompt."""
-    if arm.settings["reflector"] == "none":
+    if not remembers(arm):
         return 0.0
     return TOKENS_OF_A_REFLECTION * min(arm.memory.size, max(0, trials - 1) / 2)
 

@@ -155,7 +155,7 @@ def _without(special: Mapping[str, Any], later: Mapping[str, Any]) -> Settings:
     said = merge({"actor": later.get("model") or {}}, {key: later[key] for key in SHARED if key in later})
     for key, value in said.items():
         own = kept.get(key)
-        if not isinstance(value, Mapping) or key == "evaluator":
+        if not isinstance(value, Mapping) or key in ("agent", "reflector", "evaluator"):
             kept.pop(key, None)
         elif isinstance(own, Mapping):
             if key == "memory":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,6 +19,7 @@ from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.journal import Taken
 from reflex_bench.harness.plan import Plan
 from reflex_bench.harness.progress import Ended
+from reflex_bench.harness.prompt_hash import is_comparable
 from reflex_bench.harness.roles import RoleConfig
 from reflex_bench.harness.store import SCHEMA_VERSION
 
@@ -198,6 +199,32 @@ def check_same(plan: Plan, manifest: Mapping[str, Any]) -> None:
             raise UsageError(
                 f"arm {arm.name!r}: {', '.join(changed)} changed since this run began; start a new run"
             )
+
+
+def with_recorded_prompts(plan: Plan, manifest: Mapping[str, Any]) -> tuple[Plan, list[str]]:
+    """Return the plan of a run that goes on, with the prompt hashes that its trials are known by, and what to tell.
+
+    Hashes of an earlier version cannot be made again (`reflex_bench.harness.prompt_hash.SCHEME`), so they are taken
+    over: with them, the run finds its recorded trials and calls.
+
+    Args:
+        plan: as made from the configuration of the run.
+        manifest: content of its `run.json`.
+    """
+    arms, told = [], False
+    for arm in plan.arms:
+        then = manifest["arms"].get(arm.name, {}).get("prompt_hash")
+        if then is not None and not is_comparable(then, arm.settings["prompt_hash"]):
+            settings = {**arm.settings, "prompt_hash": then}
+            arm, told = replace(arm, settings=settings), True
+        arms.append(arm)
+    if not told:
+        return plan, []
+    note = (
+        f"the run was begun with reflex {manifest.get('reflex_version')}, which hashed prompts in another way: whether "
+        "they are still the same could not be checked"
+    )
+    return replace(plan, arms=tuple(arms)), [note]
 
 
 def now() -> str:

@@ -2,43 +2,37 @@
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.metadata import entry_points
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from reflex_bench.agents import audit, judge, messages, reflectors, revising, schema, structured, transcripts
-from reflex_bench.agents.act import act
 from reflex_bench.agents.base import Agent, Limits, StepEvaluator
-from reflex_bench.agents.cot import cot, cot_gold
 from reflex_bench.agents.evaluators import NamedEvaluator
-from reflex_bench.agents.evaluators import build as build_evaluator
 from reflex_bench.agents.judge import StepJudge
-from reflex_bench.agents.memory import build as build_memory
-from reflex_bench.agents.react import react
-from reflex_bench.agents.reflectors import NEWEST_ONLY, Reflector
-from reflex_bench.agents.reflectors import build as build_reflector
+from reflex_bench.agents.reflectors import Reflector
 from reflex_bench.envs.base import Environment, ReadsAdmissible, Split
 from reflex_bench.harness.budget import check_prices
 from reflex_bench.harness.config import ArmConfig, Config, MemoryConfig
 from reflex_bench.harness.doors import check_split
 from reflex_bench.harness.endpoints import open_models, options_of
-from reflex_bench.harness.errors import UsageError, unknown
+from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.layouts import limits_of, settings_of
+from reflex_bench.harness.opening import (
+    memory_settings,
+    open_agent,
+    open_environment,
+    open_evaluator,
+    open_reflector,
+    playable,
+)
 from reflex_bench.harness.players import check_players
+from reflex_bench.harness.prompt_hash import PromptHashes
 from reflex_bench.harness.roles import RoleConfig, role_of, role_settings
 from reflex_bench.models.base import Model
 from reflex_bench.models.registry import ModelOptions
-
-UNASKED = ("none", "last_attempt")
-"""Reflectors that ask no model."""
-
-AGENTS: dict[str, Agent] = {"react": react, "act": act, "cot": cot, "cot-gold": cot_gold}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,20 +80,18 @@ PARTS: Mapping[str, tuple[str, ...]] = {
         *("max_steps", "max_calls", "cycles", "same_action", "parse", "ask_again", "actions"),
         *("examples", "layout", "prompt_hash", "api", "environment", "headers", "query"),
     ),
-    "acting": ("agent", *RoleConfig.model_fields),
+    "acting": ("agent", "agent_prompts", *RoleConfig.model_fields),
     "watching": ("step_evaluator", *(f"step_evaluator_{name}" for name in RoleConfig.model_fields)),
-    "judging": ("evaluator", *(f"evaluator_{name}" for name in RoleConfig.model_fields)),
+    "judging": ("evaluator", "evaluator_prompts", *(f"evaluator_{name}" for name in RoleConfig.model_fields)),
     "reflecting": (
         "reflector",
+        "reflector_prompts",
         *(f"reflector_{name}" for name in RoleConfig.model_fields),
         "audit",
         "history",
     ),
 }
 """Which settings bear on which part of a trial; `run` bears on all."""
-
-NEEDS = {"act": "act_instruction", "cot": "cot_instruction", "cot-gold": "cot_instruction"}
-"""What an agent needs of an environment's prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +160,10 @@ def make_plan(config: Config) -> Plan:
             raise UsageError(f"split {split.name!r} has no task that fits the selection")
         limits = limits_of(config, environment)
         max_calls = config.limits.max_calls or 2 * limits.max_steps
+        hashes = PromptHashes(limits, config.endpoint.api == "completions")
         arms = tuple(
-            _arm(name, arm, config, environment, limits, max_calls) for name, arm in config.arms.items()
+            _arm(name, arm, config, environment, limits, max_calls, hashes)
+            for name, arm in config.arms.items()
         )
         endpoint = options_of(config, [role for arm in arms for role in arm.roles])
         models = open_models((arm.settings for arm in arms), endpoint)
@@ -181,56 +175,50 @@ def make_plan(config: Config) -> Plan:
     return Plan(config, environment, split, arms, models, limits, max_calls, endpoint)
 
 
-def open_environment(options: Mapping[str, Any]) -> Environment:
-    """The environment that `options["name"]` names, with its other options.
-
-    Raises:
-        UsageError: no such environment, or an option of it that does not exist.
-    """
-    given = dict(options)
-    name = given.pop("name", "")
-    known = {point.name: point for point in entry_points(group="reflex_bench.environments")}
-    if name not in known:
-        raise unknown("environment", name, known)
-    create: Callable[[Mapping[str, Any]], Environment] = known[name].load()
-    return create(given)
-
-
 def _arm(
-    name: str, arm: ArmConfig, config: Config, environment: Environment, limits: Limits, max_calls: int
+    name: str,
+    arm: ArmConfig,
+    config: Config,
+    environment: Environment,
+    limits: Limits,
+    max_calls: int,
+    hashes: PromptHashes,
 ) -> Arm:
     continued = config.endpoint.api == "completions"
     named = config.evaluator if arm.evaluator is None else arm.evaluator
-    evaluator = build_evaluator(named, continued=continued)
+    evaluator = open_evaluator(named, config)
     told = environment.feedback
     if evaluator.sources != ("environment",):
         # A judge that reads the verdict judges nothing, and an agent is not to know what its evaluator does not say.
         environment = environment.untold()
-    if config.samples is not None and arm.reflector != "none":
+    agent, agent_name = open_agent(arm.agent, environment)
+    part, reflector, reflector_name = open_reflector(arm.reflector, config, limits)
+    remembers = bool(part.states("remembers", True))
+    if config.samples is not None and remembers:
         raise UsageError(
             f"samples: the trials of arm {name!r} learn from one another; leave it out, or use trials"
         )
     every = config.step_evaluator if arm.step_evaluator is None else arm.step_evaluator
     memory = arm.memory or config.memory
-    if arm.reflector in NEWEST_ONLY:
+    if part.states("newest_only"):
         memory = memory.model_copy(update={"size": min(1, memory.size)})
     roles = {
         part: role_of(config.endpoint.extra_body, config.model, over)
         for part, over in (("actor", arm.actor), ("evaluator", arm.evaluation), ("reflector", arm.reflection))
     }
-    asked = {"evaluator": "model" in evaluator.sources, "reflector": arm.reflector not in UNASKED}
+    asked = {"evaluator": "model" in evaluator.sources, "reflector": bool(part.states("asks_model", True))}
     settings = {
-        "agent": arm.agent,
+        "agent": agent_name,
         **role_settings("", roles["actor"], True),
         "evaluator": evaluator.name,
         **role_settings("evaluator_", roles["evaluator"], asked["evaluator"]),
         "step_evaluator": every or None,
         **role_settings("step_evaluator_", roles["evaluator"], bool(every)),
-        "reflector": arm.reflector,
+        "reflector": reflector_name,
         **role_settings("reflector_", roles["reflector"], asked["reflector"]),
         "audit": config.audit if asked["reflector"] else None,
         "history": config.history if asked["reflector"] else None,
-        **_memory_settings(memory if arm.reflector != "none" else None, config.memory_from),
+        **memory_settings(memory if remembers else None, config.memory_from),
         "feedback": "+".join(told if source == "environment" else source for source in evaluator.sources),
         "max_steps": limits.max_steps,
         "max_calls": max_calls,
@@ -240,7 +228,8 @@ def _arm(
         "same_action": limits.same_action,
         "ask_again": limits.ask_again,
         **settings_of(limits.layout, environment.prompts),
-        "prompt_hash": prompt_hash(environment),
+        "prompt_hash": hashes.of(environment, playable(environment)),
+        **hashes.of_parts(agent, reflector, evaluator, environment),
         "api": config.endpoint.api,
         **{name: told for name in ("headers", "query") if (told := getattr(config.endpoint, name))},
         "environment": dict(environment.settings()),
@@ -250,44 +239,14 @@ def _arm(
     settings["settings_hash"] = fingerprint(settings)
     return Arm(
         name,
-        _agent(arm.agent, environment),
+        agent,
         environment,
         evaluator,
         StepJudge(every, continued) if every else None,
-        build_reflector(arm.reflector, limits, enforce=config.audit == "enforce", continued=continued),
+        reflector,
         memory,
         roles["actor"],
         roles["evaluator"],
         roles["reflector"],
         settings,
     )
-
-
-def _memory_settings(memory: MemoryConfig | None, carried: str | None) -> dict[str, Any]:
-    if memory is None:
-        return {"memory": "none", "memory_size": 0}
-    made = dict(build_memory(**memory.model_dump()).settings())
-    return made | ({"memory_from": Path(carried).name} if carried else {})
-
-
-def _agent(name: str, environment: Environment) -> Agent:
-    if name in NEEDS and not getattr(environment.prompts, NEEDS[name]):
-        raise UsageError(f"agent {name!r} makes no sense for {environment.name}: it has no prompt for it")
-    if name in AGENTS:
-        return AGENTS[name]
-    plugins = {point.name: point for point in entry_points(group="reflex_bench.agents")}
-    if name not in plugins:
-        raise unknown("agent", name, {*AGENTS, *plugins})
-    return cast(Agent, plugins[name].load())
-
-
-def prompt_hash(environment: Environment) -> str:
-    """Changes when any text that is put before a model changes."""
-    texts = (messages, audit, judge, reflectors, revising, schema, structured, transcripts)
-    frame = [
-        (module.__name__, name, value)
-        for module in texts
-        for name, value in sorted(vars(module).items())
-        if name.isupper() and isinstance(value, str | tuple | list)
-    ]
-    return fingerprint([dataclasses.asdict(environment.prompts), frame])

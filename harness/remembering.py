@@ -7,10 +7,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from reflex_bench.agents.memory import Memory, build
+from reflex_bench.agents.memory import Memory
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.lines import read_lines
+from reflex_bench.harness.opening import open_memory
 from reflex_bench.harness.plan import Arm, Plan
 from reflex_bench.harness.store import write_lines, write_text
 from reflex_bench.harness.trials import lines_of
@@ -20,7 +21,7 @@ FOLDER = "memory"
 
 def remembers(arm: Arm) -> bool:
     """Whether anything can come into an arm's memory."""
-    return bool(arm.settings["reflector"] != "none")
+    return bool(arm.settings["memory"] != "none")
 
 
 def begin(plan: Plan, arm: Arm, run: Path) -> Memory:
@@ -107,7 +108,7 @@ def _relive(memory: Memory, task: Task, row: Mapping[str, Any]) -> None:
 
 
 def _empty(plan: Plan, arm: Arm) -> Memory:
-    return build(endpoint=plan.endpoint, **arm.memory.model_dump())
+    return open_memory(arm.memory, plan.endpoint)
 
 
 def _carried(run: Path, arm: str) -> Path:

@@ -12,7 +12,8 @@ from typing import Any
 from reflex_bench.envs.declarations import HasSuccessRules, SuccessRule
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import read_info, read_run
-from reflex_bench.harness.plan import fingerprint, open_environment
+from reflex_bench.harness.opening import open_environment
+from reflex_bench.harness.plan import fingerprint
 from reflex_bench.harness.recovery import key_of, recover
 from reflex_bench.harness.rows import brief
 from reflex_bench.harness.store import write_json, write_lines

@@ -290,4 +290,4 @@ def _parts(plan: Plan) -> Iterator[object]:
     """What a chain calls and others may have written."""
     yield from plan.models.values()
     for arm in plan.arms:
-        yield from (arm.agent, arm.environment)
+        yield from (arm.agent, arm.environment, arm.reflector, arm.evaluator)

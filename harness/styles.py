@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from reflex_bench.harness.audit_table import confusion_table, reflections_table
-from reflex_bench.harness.errors import UsageError, unknown
+from reflex_bench.harness import parts
+from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.footnotes import notes
 from reflex_bench.harness.frame import Run
 from reflex_bench.harness.measures import rate
-from reflex_bench.harness.metrics_table import metrics_table, scores_table
 from reflex_bench.harness.number_format import rate_cell
 from reflex_bench.harness.paired import mcnemar_exact
 from reflex_bench.harness.render import Cell, Grid, Table
-from reflex_bench.harness.samples import estimates, is_sampled, samples_table
+from reflex_bench.harness.samples import estimates, is_sampled
 from reflex_bench.harness.statistics import error_bounds, holm
-from reflex_bench.harness.tables import outcomes_table, pass_at_k_table
 from reflex_bench.harness.task_facts import task_types
 
 if TYPE_CHECKING:
@@ -41,26 +39,15 @@ def styled_table(run: Run, style: str = "pass-at-k", reference: bool = False) ->
         run: the run.
         style: `pass-at-k` (the project's own), `outcomes`, `react-table3` (ALFWorld by task type), `reflexion-curve`
             (solved within t trials), `hotpotqa` (solved, scores of the answers, steps, tokens), `metrics` (all that the
-            environment measures), `samples`, `reflections` or `evaluator`.
+            environment measures), `samples`, `reflections`, `evaluator`, or one of another package.
         reference: with published results as one more block, marked where they are not comparable.
 
     Raises:
         UsageError: there is no such style, or the run lacks what it shows.
     """
-    styles: dict[str, Callable[[Run], Table]] = {
-        "pass-at-k": pass_at_k_table,
-        "outcomes": outcomes_table,
-        "react-table3": react_table3,
-        "reflexion-curve": reflexion_curve,
-        "hotpotqa": scores_table,
-        "metrics": metrics_table,
-        "samples": samples_table,
-        "reflections": reflections_table,
-        "evaluator": confusion_table,
-    }
-    if style not in styles:
-        raise unknown("table style", style, styles)
-    made = styles[style](run)
+    made = parts.find("tables", style).call(run)
+    if not isinstance(made, Table):
+        raise UsageError(f"table style {style!r}: a Table is wanted, not {made!r:.100}")
     if not reference:
         return made
     from reflex_bench.harness.reference_grid import with_reference

@@ -17,7 +17,7 @@ from reflex_bench.envs.declarations import Verifiable, Verifier
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import read_info
 from reflex_bench.harness.manifest import config_of
-from reflex_bench.harness.plan import open_environment
+from reflex_bench.harness.opening import open_environment
 from reflex_bench.harness.store import write_json
 from reflex_bench.harness.trials import recorded
 

@@ -1,8 +1,8 @@
 """From what a person writes after `--model` to a model.
 
-Models come from the entry-point group `reflex_bench.models`, those of this package and those of others alike.
-Each entry point is a function `create(name: str, options: ModelOptions) -> Model`, where `name` is what
-stands behind the entry point's own name: `gpt-4o-mini` in `openai/gpt-4o-mini`, a directory in
+Models are registered like all parts (`reflex_bench.harness.parts`), those of other packages as entry points of the
+group `reflex_bench.models`. Each is a function `create(name: str, options: ModelOptions) -> Model`, where `name` is
+what stands behind the entry point's own name: `gpt-4o-mini` in `openai/gpt-4o-mini`, a directory in
 `replay:results/first`, "" in `simulated`. A name that is no entry point may be a provider's: an endpoint that
 `configs/providers.yaml` knows.
 """
@@ -10,7 +10,6 @@ stands behind the entry point's own name: `gpt-4o-mini` in `openai/gpt-4o-mini`,
 from __future__ import annotations
 
 import difflib
-import importlib.metadata
 import re
 import threading
 from collections import Counter
@@ -18,12 +17,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
+from reflex_bench.harness import parts
 from reflex_bench.harness.errors import UsageError, unknown
 from reflex_bench.models.base import Model
 from reflex_bench.models.prices import Prices
 from reflex_bench.models.providers import Provider, shipped_providers
-
-GROUP = "reflex_bench.models"
 
 Api = Literal["chat", "completions", "responses"]
 
@@ -102,21 +100,14 @@ def open_model(spec: str, options: ModelOptions | None = None) -> Model:
     kind, *rest = re.split("[/:]", spec.strip(), maxsplit=1)
     name = "".join(rest)
     options = options or ModelOptions()
-    points = {point.name: point for point in importlib.metadata.entry_points(group=GROUP)}
-    providers = options.all_providers()
-    if kind not in points and kind in providers:
+    known, providers = parts.names("models"), options.all_providers()
+    if kind not in known and kind in providers:
         from reflex_bench.models.openai import open_at
 
         return open_at(kind, name, options)
-    if kind not in points:
-        raise _unknown(spec, {*points, *providers})
-    try:
-        create = points[kind].load()
-    except (ImportError, AttributeError) as error:
-        raise UsageError(
-            f"model {spec!r} comes from {points[kind].value}, which does not load: {error}"
-        ) from error
-    return cast(Model, create(name, options))
+    if kind not in known:
+        raise _unknown(spec, {*known, *providers})
+    return cast(Model, parts.find("models", kind).call(name, options))
 
 
 def _unknown(spec: str, kinds: Iterable[str]) -> UsageError:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reflex_bench.agents import audit, judge, memory, schema, structured
+from reflex_bench.agents import audit, judge, memory, memory_building, schema, structured
 from reflex_bench.agents.base import Step, Trajectory
 from reflex_bench.envs.alfworld import actions as household
 from reflex_bench.envs.alfworld import engine, games
@@ -272,7 +272,7 @@ def _files(folder: Path) -> Iterator[Target]:
 
 
 def _remember(kind: str, path: Path) -> None:
-    kept: memory.Memory = memory.build(kind)
+    kept: memory.Memory = memory_building.build(kind)
     remembering.load(kept, path)
     kept.commit()
     kept.view(Task("t", "put", "put a mug on a desk.", "")).shown("a room")

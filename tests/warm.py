@@ -91,6 +91,8 @@ def _become(call: dict[str, object]) -> None:
         os.chdir(str(call["cwd"]))
         os.environ.clear()
         os.environ.update(call["env"])  # type: ignore[call-overload]
+        # The interpreter reads this variable when it starts.
+        sys.path[1:1] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
         files = [os.open(os.devnull, os.O_RDONLY)]
         files += [os.open(str(call[name]), os.O_WRONLY | os.O_CREAT) for name in ("stdout", "stderr")]
         for number, file in enumerate(files):

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from reflex_bench.envs.alfworld.episode import AlfworldEpisode, Engine, Opened
 from reflex_bench.envs.alfworld.grammar import Grammar, detect
@@ -30,7 +30,8 @@ from reflex_bench.envs.alfworld.workers import WorkerPool
 from reflex_bench.envs.base import Action, Environment, Episode, ParsePolicy, Split, Task
 from reflex_bench.envs.metrics import Metric
 from reflex_bench.envs.sampling import Sampling
-from reflex_bench.harness.errors import EnvironmentFailure, UsageError, unknown
+from reflex_bench.harness.errors import EnvironmentFailure, UsageError
+from reflex_bench.harness.parts import checked_options
 
 if TYPE_CHECKING:
     from reflex_bench.envs.alfworld.refusals import Vocabulary
@@ -81,16 +82,7 @@ def create(options: Mapping[str, Any]) -> Environment:
     Raises:
         UsageError: an option that does not exist or cannot have that value.
     """
-    for name in options:
-        if name not in Options.model_fields:
-            raise unknown("ALFWorld option", name, Options.model_fields)
-    try:
-        parsed = Options.model_validate(dict(options))
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(map(str, first["loc"]))
-        raise UsageError(f"ALFWorld option {name!r}: {first['msg']}, not {first['input']!r}") from None
-    return AlfworldEnvironment(parsed)
+    return AlfworldEnvironment(checked_options("environment 'alfworld'", Options, options))
 
 
 class AlfworldEnvironment:
@@ -146,6 +138,14 @@ class AlfworldEnvironment:
         """A fresh episode; the game is opened by its `reset`."""
         path: Path = task.data.path
         return AlfworldEpisode(path, task.data.steps, self._open, hints=self._options.feedback == "hint")
+
+    def sample_observations(self) -> Sequence[str]:
+        """Return what is added to the game's own answers; those are fixed by its file and the engine."""
+        if self._options.feedback != "hint":
+            return ()
+        from reflex_bench.envs.alfworld.hints import sample_hints
+
+        return list(sample_hints())
 
     def read_action(self, completion: str, policy: ParsePolicy) -> Action:
         """Finds the action in what a model wrote."""

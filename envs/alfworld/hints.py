@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import NamedTuple, cast
 
 from reflex_bench.envs.alfworld.household import Household, State
 from reflex_bench.envs.alfworld.text import NOTHING_HAPPENS
@@ -205,3 +206,29 @@ _CHECKS: dict[str, Callable[[_Asked], Iterator[Reason]]] = {
     "inspect": _examine,
     "slice": _slice,
 }
+
+
+def sample_hints() -> Iterator[str]:
+    """Yield every sentence of this module, about a household of two places: what the prompt hash knows of hints."""
+    none: frozenset[int] = frozenset()
+    kinds = ("cleanable", "heatable", "coolable", "toggleable", "sliceable", "pickupable", "knives")
+    stations = ("sinks", "microwaves", "fridges")
+    game = SimpleNamespace(
+        objects=("mug 1", "desklamp 1", "apple 1", "mug 2"),
+        receptacles=("desk 1", "safe 1", "shelf 1"),
+        standing=((0,), (1,)),
+        openable={1},
+        accepts=(none, none, none),
+        **dict.fromkeys((*kinds, *stations), none),
+    )
+    things = (*game.objects, "nothing 1")
+    for held in (None, 0):
+        for place, opened in ((0, none), (1, none), (1, {1})):
+            inside, lying = [(), (), ()], [(), ()]
+            state = SimpleNamespace(place=place, held=held, opened=opened, inside=inside, lying=lying)
+            for verb, check in _CHECKS.items():
+                for thing in things:
+                    for other in (*game.receptacles, "desk", "mug 2"):
+                        # Each check goes on behind the first reason that holds: all sentences are asked for.
+                        asked = _Asked(cast(Household, game), cast(State, state), verb, thing, other)
+                        yield from (reason.sentence for reason in check(asked))

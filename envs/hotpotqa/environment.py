@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from reflex_bench.agents import prompts
 from reflex_bench.envs.base import Action, Episode, ParsePolicy, Prompts, Split, Task
@@ -30,6 +30,7 @@ from reflex_bench.envs.hotpotqa.wikipedia import ENGLISH, Wikipedia
 from reflex_bench.envs.metrics import Metric
 from reflex_bench.envs.sampling import Sampling
 from reflex_bench.harness.errors import UsageError
+from reflex_bench.harness.parts import checked_options
 
 TITLES = "as redirects"
 """How titles are matched (`corpus`); runs made before the fifth rule have no such setting."""
@@ -197,6 +198,12 @@ class HotpotEnvironment:
             fallback = corpus.best
         return HotpotEpisode(task, corpus, self.profile, self.rule, self.feedback == "oracle", fallback)
 
+    def sample_observations(self) -> Sequence[str]:
+        """Return every kind of answer, for the prompt hash."""
+        from reflex_bench.envs.hotpotqa.sample_observations import sample_observations
+
+        return list(sample_observations(self.profile, self.rule, self.feedback == "oracle"))
+
     def read_action(self, completion: str, policy: ParsePolicy) -> Action:
         """Finds Search, Lookup or Finish in a completion. Never raises."""
         return read_action(completion, policy)
@@ -269,12 +276,4 @@ def create(options: Mapping[str, Any]) -> HotpotEnvironment:
     Raises:
         UsageError: an option that does not exist or does not fit, in one line.
     """
-    try:
-        return HotpotEnvironment(Options.model_validate(dict(options)))
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        name = ".".join(str(part) for part in first["loc"])
-        if first["type"] == "extra_forbidden":
-            known = ", ".join(Options.model_fields)
-            raise UsageError(f"hotpotqa has no option {name!r}; known: {known}") from None
-        raise UsageError(f"hotpotqa option {name!r} is {first.get('input')!r}: {first['msg']}") from None
+    return HotpotEnvironment(checked_options("environment 'hotpotqa'", Options, options))

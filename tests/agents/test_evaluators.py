@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from reflex_bench.agents import evaluators
 from reflex_bench.agents.base import Step, Trajectory, Verdict
 from reflex_bench.agents.evaluators import All, Any, Heuristic, Model, as_judged, build, environment
 from reflex_bench.agents.prompts import load
 from reflex_bench.envs.base import Task
+from reflex_bench.harness import parts
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.models.base import Reply
 
@@ -162,14 +162,20 @@ def endless():
         ("enviroment", "unknown evaluator 'enviroment'; did you mean 'environment'"),
         ({"heuristics": {}}, "did you mean 'heuristic'"),
         ({"heuristic": {"cycle": 3}}, "did you mean 'cycles'"),
-        ({"heuristic": {"cycles": -1}}, "whole number from 0, not -1"),
-        ({"heuristic": {"max_actions": "many"}}, "whole number from 1, not 'many'"),
-        ({"heuristic": {"max_actions": True}}, "not True"),
-        ({"heuristic": 3}, "takes a mapping"),
+        ({"heuristic": {"cycles": -1}}, "option 'cycles' is -1: Input should be greater than or equal to 0"),
+        (
+            {"heuristic": {"max_actions": "many"}},
+            "option 'max_actions' is 'many': Input should be a valid integer",
+        ),
+        (
+            {"heuristic": {"max_actions": True}},
+            "option 'max_actions' is True: Input should be a valid integer",
+        ),
+        ({"heuristic": 3}, "a mapping of one name to its options"),
         ({"all": []}, "takes a list"),
         ({"any": "model"}, "takes a list"),
         ({"all": ["model", "modle"]}, "did you mean 'model'"),
-        ({"all": ["model"], "any": ["model"]}, "a mapping with one key"),
+        ({"all": ["model"], "any": ["model"]}, "a mapping of one name to its options"),
         (None, "a name"),
         (endless(), "levels deep"),
     ],
@@ -196,4 +202,4 @@ def test_the_model_is_asked_only_where_it_decides():
     assert build({"any": ["environment", "model"]})(trial("loop"), PROMPTS, judge).success
     assert not build({"all": ["environment", "model"]})(trial("loop"), PROMPTS, nobody).success
     assert isinstance(build("model"), Model)
-    assert evaluators.NAMES[:3] == ("environment", "heuristic", "model")
+    assert [part.name for part in parts.ours("evaluators")] == ["environment", "heuristic", "model"]

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from reflex_bench.agents.memory import Inbox, Memory, Shown, SlidingMemory, build
+from reflex_bench.agents.memory import Inbox, Memory, Shown, SlidingMemory
+from reflex_bench.agents.memory_building import build
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.models.registry import ModelOptions

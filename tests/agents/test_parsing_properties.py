@@ -18,7 +18,7 @@ from reflex_bench.agents.base import Limits, Step, Trajectory
 from reflex_bench.agents.conversation import read
 from reflex_bench.agents.guards import is_loop
 from reflex_bench.agents.judge import Assessment, Judgement
-from reflex_bench.agents.memory import build
+from reflex_bench.agents.memory_building import build
 from reflex_bench.agents.messages import said
 from reflex_bench.agents.schema import ask_json
 from reflex_bench.agents.structured import Diagnosis

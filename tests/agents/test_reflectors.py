@@ -10,6 +10,7 @@ from reflex_bench.agents.messages import EARLIER_REFLECTIONS, reflecting
 from reflex_bench.agents.prompts import load
 from reflex_bench.agents.transcripts import HISTORY_HEADER, as_text
 from reflex_bench.envs.base import Task
+from reflex_bench.harness import parts
 from reflex_bench.harness.errors import ContextOverflow, ModelError, ReflexError, UsageError
 from reflex_bench.models.base import Reply
 
@@ -203,10 +204,16 @@ def test_an_unknown_reflector_is_named_with_the_nearest_one():
 
 
 def test_every_reflector_can_be_built():
-    assert sorted(reflectors.KINDS) == [
+    found = {part.name: part for part in parts.ours("reflectors")}
+    assert sorted(found) == [
         *("last_attempt", "last_attempt_and_reflexion", "none", "reflexion", "structured")
     ]
-    assert set(reflectors.KINDS) >= reflectors.NEWEST_ONLY
+    asking = {name for name, part in found.items() if part.states("asks_model", True)}
+    assert asking == {"last_attempt_and_reflexion", "reflexion", "structured"}
+    newest = {name for name, part in found.items() if part.states("newest_only")}
+    assert newest == {"last_attempt", "last_attempt_and_reflexion"}
+    for name in found:
+        assert callable(reflectors.build(name, LIMITS))
 
 
 def continued(*lines):

@@ -17,7 +17,7 @@ from reflex_bench.harness.compare_table import comparison_tables
 from reflex_bench.harness.curves import write_curves
 from reflex_bench.harness.errors import UsageError
 from reflex_bench.harness.frame import read_run
-from reflex_bench.harness.plan import open_environment
+from reflex_bench.harness.opening import open_environment
 from reflex_bench.harness.render import render
 from reflex_bench.harness.styles import styled_table
 

@@ -110,7 +110,7 @@ def test_a_run_whose_settings_have_changed_is_not_mixed(finished, reflex, tmp_pa
     run = tmp_path / "changed"
     shutil.copytree(finished[0], run)
     info = json.loads((run / "run.json").read_text())
-    info["arms"]["react"]["prompt_hash"] = "0" * 16
+    info["arms"]["react"]["prompt_hash"] = "v2:" + "0" * 16
     (run / "run.json").write_text(json.dumps(info))
     done = reflex("resume", run)
     assert done.returncode == 2

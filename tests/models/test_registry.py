@@ -108,5 +108,5 @@ def test_another_package_adds_models_without_touching_this_one(tmp_path: Path) -
     first, second = run.stdout.splitlines()
     assert first == "parrot/grey/small 3.0"
     assert second.startswith(
-        "UsageError model 'broken/x' comes from parrot_nonesuch:create, which does not load"
+        "UsageError model 'broken' of package parrot-models 1.0 comes from parrot_nonesuch:create, which does not load"
     )

@@ -147,11 +147,11 @@ def test_a_replaced_game_file_is_a_failure_and_no_observation(native: Environmen
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"splitt": "train"}, "unknown ALFWorld option 'splitt'; did you mean 'split'"),
+        ({"splitt": "train"}, "unknown option of the environment 'alfworld': 'splitt'; did you mean 'split'"),
         ({"split": "trian"}, "did you mean 'train'"),
-        ({"engine": "fast"}, "ALFWorld option 'engine'"),
-        ({"seed": -1}, "ALFWorld option 'seed'"),
-        ({"tasks": "many"}, "ALFWorld option 'tasks'"),
+        ({"engine": "fast"}, "environment 'alfworld': option 'engine'"),
+        ({"seed": -1}, "environment 'alfworld': option 'seed'"),
+        ({"tasks": "many"}, "option of the environment 'alfworld': 'tasks'; did you mean 'task_ids'"),
     ],
 )
 def test_wrong_options_are_refused_in_one_line(options: dict[str, Any], message: str) -> None:

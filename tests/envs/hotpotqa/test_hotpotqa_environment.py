@@ -168,18 +168,24 @@ def test_trials_of_a_task_share_nothing(data: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"splitt": "procedural"}, "hotpotqa has no option 'splitt'; known: split, data, "),
+        (
+            {"splitt": "procedural"},
+            "unknown option of the environment 'hotpotqa': 'splitt'; did you mean 'split'",
+        ),
         ({"split": "dev"}, "unknown HotPotQA split 'dev'"),
-        ({"seed": -1}, "hotpotqa option 'seed' is -1: Input should be greater than or equal to 0"),
-        ({"task_ids": "q1"}, "hotpotqa option 'task_ids' is 'q1'"),
+        (
+            {"seed": -1},
+            "environment 'hotpotqa': option 'seed' is -1: Input should be greater than or equal to 0",
+        ),
+        ({"task_ids": "q1"}, "environment 'hotpotqa': option 'task_ids' is 'q1'"),
         (
             {"profile": "paper"},
-            "hotpotqa option 'profile' is 'paper': Input should be 'reflex', 'react' or 'reflexion'",
+            "environment 'hotpotqa': option 'profile' is 'paper': Input should be 'reflex', 'react' or 'reflexion'",
         ),
-        ({"feedback": "model"}, "hotpotqa option 'feedback' is 'model'"),
+        ({"feedback": "model"}, "environment 'hotpotqa': option 'feedback' is 'model'"),
         ({"corpus": "wiki"}, "unknown corpus 'wiki'; known: split, question, file:PATH, wikipedia"),
         ({"corpus": "wikipedia", "on_miss": "best"}, "on_miss=best does not go with corpus=wikipedia"),
-        ({"wikipedia_url": "file:///etc/passwd"}, "hotpotqa option 'wikipedia_url'"),
+        ({"wikipedia_url": "file:///etc/passwd"}, "environment 'hotpotqa': option 'wikipedia_url'"),
         ({"success": "f2"}, "unknown success rule 'f2'"),
         ({"sample": "reflexion"}, "unknown sample 'reflexion'; did you mean 'reflexion-100'"),
     ],
