@@ -5,20 +5,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
 
 from reflex_bench.envs.alfworld import metrics as of_games
 from reflex_bench.envs.hotpotqa import metrics as of_answers
+from reflex_bench.harness.built_in import BUILT_IN
 
 ROOT = Path(__file__).parents[1]
-ENVIRONMENTS = sorted(
-    point.name
-    for point in entry_points(group="reflex_bench.environments")
-    if point.value.startswith("reflex_bench.")
-)
+ENVIRONMENTS = sorted(BUILT_IN["environments"])
 METRICS = (*of_games.METRICS, *of_answers.METRICS)
 MEASURES = {metric.key for metric in METRICS} | {
     place.removeprefix("result.")
