@@ -7,9 +7,9 @@ from dataclasses import replace
 from reflex_bench.agents.base import Ask, Limits, Trajectory, Watch
 from reflex_bench.agents.messages import said
 from reflex_bench.agents.react import react
+from reflex_bench.core.parts import stating
 from reflex_bench.envs.base import Environment, Example, Prompts, Task
 from reflex_bench.envs.text_form import TextForm
-from reflex_bench.harness.parts import stating
 
 
 @stating(needs="act_instruction")

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from reflex_bench.core.errors import ReflexError
 from reflex_bench.envs.base import Action, Environment, ParsePolicy, Prompts, StepResult, Task
-from reflex_bench.harness.errors import ReflexError
 from reflex_bench.models.base import Message, Reply
 
 Outcome = Literal[

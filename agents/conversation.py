@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from reflex_bench.agents.arranging import arranged
 from reflex_bench.agents.base import Ask, CallLimit, Limits
-from reflex_bench.agents.cutting import missing
 from reflex_bench.agents.messages import Writer, from_lines, said
+from reflex_bench.agents.reflection.cutting import missing
+from reflex_bench.core.errors import ContextOverflow
 from reflex_bench.envs.base import (
     Action,
     CallsTools,
@@ -18,7 +19,6 @@ from reflex_bench.envs.base import (
     Prompts,
     ReadsAdmissible,
 )
-from reflex_bench.harness.errors import ContextOverflow
 from reflex_bench.models.base import Message, Reply
 
 ASKED_FOR_ACTION = "asked_for_action"

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory, Watch
 from reflex_bench.agents.conversation import Conversation
-from reflex_bench.agents.cutting import missing
 from reflex_bench.agents.react import not_understood
+from reflex_bench.agents.reflection.cutting import missing
+from reflex_bench.core.errors import ContextOverflow, UsageError
+from reflex_bench.core.parts import stating
 from reflex_bench.envs.base import Environment, Prompts, StepResult, Task
-from reflex_bench.harness.errors import ContextOverflow, UsageError
-from reflex_bench.harness.parts import stating
 
 
 @stating(needs="cot_instruction")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from reflex_bench.agents.base import Attempt, Reflection, Trajectory, Verdict
-from reflex_bench.agents.memory import Shown, TaskMemory
+from reflex_bench.agents.memory.base import Shown, TaskMemory
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from reflex_bench.agents.base import Ask, CallLimit
 from reflex_bench.agents.messages import BLANK_LINE, CONTINUED_STOPS
-from reflex_bench.harness.errors import ContextOverflow
+from reflex_bench.core.errors import ContextOverflow
 from reflex_bench.models.base import Message
 
 Shape = TypeVar("Shape", bound=BaseModel)

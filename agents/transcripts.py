@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from reflex_bench.agents.base import ENDED, CallLimit, Step, Trajectory
 from reflex_bench.agents.messages import said, transcript
+from reflex_bench.core.errors import ContextOverflow, ReflexError
 from reflex_bench.envs.base import Action, Prompts
-from reflex_bench.harness.errors import ContextOverflow, ReflexError
 
 T = TypeVar("T")
 

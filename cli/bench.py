@@ -13,10 +13,10 @@ import typer
 from reflex_bench.cli import options
 from reflex_bench.cli.places import run_path
 from reflex_bench.cli.running import carry_out, check_models, repeat, resumable, start
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.core.errors import UsageError
 
 if TYPE_CHECKING:
-    from reflex_bench.harness.config import Config
+    from reflex_bench.harness.planning.config import Config
 
 BENCH_EXAMPLES = r"""Examples:
 
@@ -106,8 +106,8 @@ def configured(
     Raises:
         UsageError: two options exclude one another, or a setting does not exist or is not allowed.
     """
-    from reflex_bench.harness.config import resolve
-    from reflex_bench.harness.project_file import read_project
+    from reflex_bench.harness.planning.config import resolve
+    from reflex_bench.harness.planning.project_file import read_project
 
     project = read_project(Path.cwd())
     resolved = resolve(sources, nest(flags_of(environment, results, given)), project)
@@ -163,12 +163,12 @@ def resume(
     quiet: options.Quiet = False,
 ) -> int:
     """Go on with a run that was interrupted; only what is owed is done, and no answered call is made again."""
-    from reflex_bench.harness.config import checked
-    from reflex_bench.harness.layers import merge
-    from reflex_bench.harness.manifest import check_same, config_of, recall, with_recorded_prompts
-    from reflex_bench.harness.plan import make_plan
-    from reflex_bench.harness.resuming import changes_of
-    from reflex_bench.harness.store import Store
+    from reflex_bench.harness.planning.config import checked
+    from reflex_bench.harness.planning.layers import merge
+    from reflex_bench.harness.planning.plan import make_plan
+    from reflex_bench.harness.running.resuming import changes_of
+    from reflex_bench.harness.storage.manifest import check_same, config_of, recall, with_recorded_prompts
+    from reflex_bench.harness.storage.store import Store
 
     given = locals()
     flags = {setting: given[name] for name, setting in options.SETTINGS.items() if name in given}

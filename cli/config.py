@@ -44,10 +44,10 @@ def config(environment: str | None = None, **given: Any) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from reflex_bench.harness.config import resolve_sources
-    from reflex_bench.harness.origins import BUILT_IN, values_of, variables_of
-    from reflex_bench.harness.project_file import read_project
-    from reflex_bench.harness.sources import Source
+    from reflex_bench.harness.planning.config import resolve_sources
+    from reflex_bench.harness.planning.origins import BUILT_IN, values_of, variables_of
+    from reflex_bench.harness.planning.project_file import read_project
+    from reflex_bench.harness.planning.sources import Source
 
     flags = {name: value for name, value in flags_of(environment, None, given).items() if value is not None}
     resolved, sources = resolve_sources(given["config"] or [], nest(flags), read_project(Path.cwd()))

@@ -22,9 +22,9 @@ def generate(
     """Write a procedural split to a directory, in the official format."""
     from contextlib import closing
 
+    from reflex_bench.core.errors import UsageError
     from reflex_bench.envs.declarations import GeneratesData
-    from reflex_bench.harness.errors import UsageError
-    from reflex_bench.harness.opening import open_environment
+    from reflex_bench.harness.planning.opening import open_environment
 
     with closing(open_environment({"name": environment})) as opened:
         if not isinstance(opened, GeneratesData):
@@ -46,9 +46,9 @@ def fetch(
     """Download official data, with progress; goes on where it was interrupted."""
     from contextlib import closing
 
+    from reflex_bench.core.errors import UsageError
     from reflex_bench.envs.declarations import FetchesData
-    from reflex_bench.harness.errors import UsageError
-    from reflex_bench.harness.opening import open_environment
+    from reflex_bench.harness.planning.opening import open_environment
 
     with closing(open_environment({"name": environment})) as opened:
         if not isinstance(opened, FetchesData):
@@ -68,7 +68,7 @@ def list_data(
     ] = None,
 ) -> None:
     """Show which ALFWorld games are there, and how many of them can be played."""
-    from reflex_bench.envs.alfworld.inventory import inventory
+    from reflex_bench.envs.alfworld.official.inventory import inventory
 
     for holding in inventory(data):
         print(holding.text)

@@ -59,9 +59,9 @@ def doctor(
 
     from reflex_bench.cli.bench import nest
     from reflex_bench.cli.places import as_called
-    from reflex_bench.harness.config import resolve
-    from reflex_bench.harness.doctor import examine
-    from reflex_bench.harness.project_file import read_project
+    from reflex_bench.harness.checks.doctor import examine
+    from reflex_bench.harness.planning.config import resolve
+    from reflex_bench.harness.planning.project_file import read_project
 
     console = Console(soft_wrap=True)
     flags = nest({"model.model": model, "endpoint.base_url": base_url, "endpoint.api": api})

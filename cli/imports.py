@@ -32,10 +32,10 @@ def reflexion_logs(
     results: Results = None,
 ) -> None:
     """Import the result files of the Reflexion authors, and check statements of their paper against them."""
-    from reflex_bench.harness.frame import read_run
-    from reflex_bench.harness.paper_claims import claims_table
-    from reflex_bench.harness.reflexion_logs import import_reflexion_logs
-    from reflex_bench.harness.render import render
+    from reflex_bench.harness.importing.paper_claims import claims_table
+    from reflex_bench.harness.importing.reflexion_logs import import_reflexion_logs
+    from reflex_bench.harness.reporting.tables.render import render
+    from reflex_bench.harness.storage.run_data import read_run
 
     made = import_reflexion_logs(directory, results_root(results), questions)
     runs = [read_run(path) for path in made]
@@ -64,8 +64,8 @@ def rows(
     results: Results = None,
 ) -> None:
     """Import results of any other harness from a file with one JSON object a line."""
-    from reflex_bench.harness.frame import read_run
-    from reflex_bench.harness.mapped_rows import import_rows, read_map
+    from reflex_bench.harness.importing.mapped_rows import import_rows, read_map
+    from reflex_bench.harness.storage.run_data import read_run
 
     path = new_run(results, run_id or file.stem, environment)
     fields = read_map(mapping)

@@ -7,20 +7,20 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from reflex_bench.harness.progress import Tally
+from reflex_bench.harness.running.progress import Tally
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from reflex_bench.harness.plan import Plan
-    from reflex_bench.harness.store import Store
+    from reflex_bench.harness.planning.plan import Plan
+    from reflex_bench.harness.storage.store import Store
 
 LINE_EVERY = 60.0
 """Seconds between two lines where there is no terminal."""
 
 
 class Live(Tally):
-    """Counts what happens and shows it. Implements `reflex_bench.harness.progress.Progress`.
+    """Counts what happens and shows it. Implements `reflex_bench.harness.running.progress.Progress`.
 
     Args:
         plan: what is being run.
@@ -137,7 +137,7 @@ def _span(seconds: float) -> str:
 
 def print_plan(plan: Plan) -> None:
     """What `--dry-run` shows."""
-    from reflex_bench.harness.estimate import estimate
+    from reflex_bench.harness.running.estimate import estimate
 
     likely = estimate(plan)
     cost = "unknown" if likely.cost is None else f"about ${likely.cost:.2f}"

@@ -13,9 +13,9 @@ import typer
 from reflex_bench.cli import bench, config, data, doctor, imports, models, plot, read, rescore, verify
 from reflex_bench.cli.encoding import print_in_any_encoding
 from reflex_bench.cli.places import as_called, called_as
-from reflex_bench.harness.env_file import read_env_file
-from reflex_bench.harness.errors import Interrupted, ReflexError, UsageError
-from reflex_bench.harness.plain import plain
+from reflex_bench.core.control_characters import plain
+from reflex_bench.core.errors import Interrupted, ReflexError, UsageError
+from reflex_bench.harness.planning.env_file import read_env_file
 
 INTERRUPTED = 130
 

@@ -31,8 +31,8 @@ def models(
     from rich.console import Console
     from rich.text import Text
 
-    from reflex_bench.harness.config import resolve
-    from reflex_bench.harness.project_file import read_project
+    from reflex_bench.harness.planning.config import resolve
+    from reflex_bench.harness.planning.project_file import read_project
     from reflex_bench.models.registry import ModelOptions
 
     console = Console(soft_wrap=True)

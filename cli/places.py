@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Annotated
 
 from reflex_bench.cli.options import RESULTS, RESULTS_DEFAULT, option
-from reflex_bench.harness.errors import UsageError, unknown
+from reflex_bench.core.errors import UsageError, unknown
 
 Results = Annotated[
     Path | None,

@@ -35,8 +35,8 @@ def plot(
     results: Results = None,
 ) -> None:
     """Draw the learning curve of a run, and what it cost; the numbers are written beside the pictures."""
-    from reflex_bench.harness.curves import KINDS, write_curves
-    from reflex_bench.harness.frame import read_run
+    from reflex_bench.harness.reporting.curves import KINDS, write_curves
+    from reflex_bench.harness.storage.run_data import read_run
 
     path = run_path(run, results)
     for file in write_curves(read_run(path), out or path / "plots", kind or KINDS, format):

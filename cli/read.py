@@ -12,7 +12,7 @@ import typer
 from reflex_bench.cli.places import Results, as_called, called_as, named, run_path, runs
 
 if TYPE_CHECKING:
-    from reflex_bench.harness.render import Table
+    from reflex_bench.harness.reporting.tables.render import Table
 
 RunName = Annotated[
     str, typer.Argument(help="A run directory, its name in the results directory, or `latest`.")
@@ -49,8 +49,8 @@ def table(
     results: Results = None,
 ) -> None:
     """Print a run as the pass@k table, or in the style of a paper's table."""
-    from reflex_bench.harness.frame import read_run
-    from reflex_bench.harness.styles import styled_table
+    from reflex_bench.harness.reporting.tables.styles import styled_table
+    from reflex_bench.harness.storage.run_data import read_run
 
     made = styled_table(read_run(run_path(run, results)), "reflections" if reflections else style, reference)
     print(_rendered(made, format), end="")
@@ -78,9 +78,9 @@ def compare(
     results: Results = None,
 ) -> None:
     """Compare arms task by task: what differs between them, both pass@k, and whether the difference is chance."""
-    from reflex_bench.harness.compare import compare as compare_runs
-    from reflex_bench.harness.compare_table import comparison_tables
-    from reflex_bench.harness.frame import read_run
+    from reflex_bench.harness.reporting.compare import compare as compare_runs
+    from reflex_bench.harness.reporting.tables.comparison import comparison_tables
+    from reflex_bench.harness.storage.run_data import read_run
 
     read = read_run(run_path(run, results))
     beside = read_run(run_path(other, results)) if other else None
@@ -92,8 +92,8 @@ def compare(
 
 def print_tables(run: Path, quiet: bool) -> None:
     """Writes the tables of a run into its directory and prints the main one, with where to read on."""
-    from reflex_bench.harness.frame import read_run
-    from reflex_bench.harness.tables import pass_at_k_table, write_tables
+    from reflex_bench.harness.reporting.tables.pass_at_k import pass_at_k_table, write_tables
+    from reflex_bench.harness.storage.run_data import read_run
 
     read = read_run(run)
     if read.trials.empty:
@@ -107,7 +107,7 @@ def print_tables(run: Path, quiet: bool) -> None:
 
 def _rendered(table: Table, format: str = "terminal") -> str:
     """A table as text; on a terminal its notes name commands as they are called here, else by the bare name."""
-    from reflex_bench.harness.render import render
+    from reflex_bench.harness.reporting.tables.render import render
 
     if format == "terminal":
         table = replace(table, notes=tuple(map(as_called, table.notes)))
@@ -117,9 +117,9 @@ def _rendered(table: Table, format: str = "terminal") -> str:
 def list_runs(results: Results = None) -> None:
     """List the runs, newest last."""
     from reflex_bench.cli.places import results_root
-    from reflex_bench.harness.errors import UsageError
-    from reflex_bench.harness.frame import read_info
-    from reflex_bench.harness.plain import plain
+    from reflex_bench.core.control_characters import plain
+    from reflex_bench.core.errors import UsageError
+    from reflex_bench.harness.storage.run_data import read_info
 
     found = runs(results)
     if not found:
@@ -168,8 +168,8 @@ def show(
     from rich.console import Console
     from rich.text import Text
 
-    from reflex_bench.harness.plain import plain
-    from reflex_bench.harness.show import as_lines, trials_of
+    from reflex_bench.core.control_characters import plain
+    from reflex_bench.harness.reporting.show import as_lines, trials_of
 
     console = Console()
     shown: dict[str, str] = {}

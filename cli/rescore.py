@@ -21,6 +21,6 @@ def rescore(
 ) -> None:
     """Score a recorded HotPotQA run by another rule, without a model call, into a run of its own."""
     from reflex_bench.cli.read import print_tables
-    from reflex_bench.harness.rescore import rescore as rescore_run
+    from reflex_bench.harness.checks.rescore import rescore as rescore_run
 
     print_tables(rescore_run(run_path(run, results), success), quiet=False)

@@ -12,21 +12,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from reflex_bench.cli.places import as_called, called_as, new_run
-from reflex_bench.harness.errors import Interrupted, RunStopped
+from reflex_bench.core.errors import Interrupted, RunStopped
 
 if TYPE_CHECKING:
-    from reflex_bench.harness.plan import Plan
-    from reflex_bench.harness.store import Store
+    from reflex_bench.harness.planning.plan import Plan
+    from reflex_bench.harness.storage.store import Store
 
 
 def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, quiet: bool) -> int:
     """Plans a run, makes its directory, and carries it out."""
     from reflex_bench.cli.live import print_plan
-    from reflex_bench.harness.config import with_whole_paths
-    from reflex_bench.harness.manifest import describe
-    from reflex_bench.harness.plan import make_plan
-    from reflex_bench.harness.remembering import carry, unpack
-    from reflex_bench.harness.store import Store
+    from reflex_bench.harness.planning.config import with_whole_paths
+    from reflex_bench.harness.planning.plan import make_plan
+    from reflex_bench.harness.running.memory_io import carry, unpack
+    from reflex_bench.harness.storage.manifest import describe
+    from reflex_bench.harness.storage.store import Store
 
     plan = make_plan(with_whole_paths(config))
     try:
@@ -46,9 +46,9 @@ def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, 
 
 def repeat(config: Any, seeds: int, results: Path | None, run_id: str | None, quiet: bool) -> int:
     """Runs the whole with one seed after the other, and prints mean and spread."""
-    from reflex_bench.harness.frame import read_run
-    from reflex_bench.harness.render import render
-    from reflex_bench.harness.seeds import seeds_table
+    from reflex_bench.harness.reporting.seeds import seeds_table
+    from reflex_bench.harness.reporting.tables.render import render
+    from reflex_bench.harness.storage.run_data import read_run
 
     first = new_run(results, run_id, str(config.environment["name"]))
     paths = [first.with_name(f"{first.name}-seed{config.seed + n}") for n in range(seeds)]
@@ -81,10 +81,10 @@ def carry_out(
     """
     from reflex_bench.cli.live import Live
     from reflex_bench.cli.read import print_tables
-    from reflex_bench.harness.frame import read_run
-    from reflex_bench.harness.manifest import learned, now, other_versions, resumed
-    from reflex_bench.harness.runner import Runner
-    from reflex_bench.harness.unanswered import never_acted
+    from reflex_bench.harness.reporting.unanswered import never_acted
+    from reflex_bench.harness.running.runner import Runner
+    from reflex_bench.harness.storage.manifest import learned, now, other_versions, resumed
+    from reflex_bench.harness.storage.run_data import read_run
 
     versions = other_versions(store.manifest) if store.unfinished() else {}
     if versions:

@@ -23,8 +23,8 @@ def verify(
     """Replay every trajectory's actions through the official ALFWorld engine and report the first difference."""
     from tqdm import tqdm
 
-    from reflex_bench.harness.plain import plain
-    from reflex_bench.harness.verify import verify as verify_run
+    from reflex_bench.core.control_characters import plain
+    from reflex_bench.harness.checks.verify import verify as verify_run
 
     with tqdm(unit="trial", disable=not sys.stderr.isatty(), leave=False) as bar:
 

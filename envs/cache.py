@@ -6,7 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.core.errors import UsageError
 
 VARIABLE = "REFLEX_BENCH_CACHE"
 

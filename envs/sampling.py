@@ -9,8 +9,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Literal
 
+from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.base import Split, Task
-from reflex_bench.harness.errors import UsageError
 
 Sampling = Literal["stratified", "first", "legacy"]
 """How tasks are chosen: `stratified` (each stratum in proportion), `first` (the first by id), or `legacy` (as version

@@ -26,7 +26,7 @@ class Message:
         role: whose turn.
         content: what was said.
         reasoning: what the model thought before, where it is to be sent back; "" where it is not.
-        form: the field in which it is sent back (`reflex_bench.models.openai_reasoning.Split.form`).
+        form: the field in which it is sent back (`reflex_bench.models.openai.reasoning.Split.form`).
         text: how the turn reads where the conversation is one running text; "" where it reads as it is.
         call: the native tool call that an assistant turn makes.
         call_id: under which that call is sent; of a tool's turn, the call that it answers.
@@ -128,7 +128,7 @@ class Reply:
         retries: further attempts that it took.
         reasoning: what the model thought before it answered; no part of the text.
         reasoning_form, reasoning_data: where it stood, and as JSON what cannot be made again from its text, for sending
-            it back (`reflex_bench.models.openai_reasoning`).
+            it back (`reflex_bench.models.openai.reasoning`).
         cut_here: the text was cut at a stop after it had come.
         lost: earlier answers to this call that were empty, with what they took: paid for and of no use.
         timeouts: how many of the attempts before timed out; each had sent the whole prompt.

@@ -6,8 +6,8 @@ import threading
 import time
 from collections import deque
 
-from reflex_bench.harness.errors import RunStopped
-from reflex_bench.harness.turns import Urgency, waiting
+from reflex_bench.core.compute_lock import Urgency, waiting
+from reflex_bench.core.errors import RunStopped
 from reflex_bench.models.local_server import HOSTED
 from reflex_bench.models.registry import ModelOptions
 

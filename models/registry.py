@@ -1,6 +1,6 @@
 """From what a person writes after `--model` to a model.
 
-Models are registered like all parts (`reflex_bench.harness.parts`), those of other packages as entry points of the
+Models are registered like all parts (`reflex_bench.core.parts`), those of other packages as entry points of the
 group `reflex_bench.models`. Each is a function `create(name: str, options: ModelOptions) -> Model`, where `name` is
 what stands behind the entry point's own name: `gpt-4o-mini` in `openai/gpt-4o-mini`, a directory in
 `replay:results/first`, "" in `simulated`. A name that is no entry point may be a provider's: an endpoint that
@@ -17,8 +17,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
 
-from reflex_bench.harness import parts
-from reflex_bench.harness.errors import UsageError, unknown
+from reflex_bench.core import parts
+from reflex_bench.core.errors import UsageError, unknown
 from reflex_bench.models.base import Model
 from reflex_bench.models.prices import Prices
 from reflex_bench.models.providers import Provider, shipped_providers
@@ -102,7 +102,7 @@ def open_model(spec: str, options: ModelOptions | None = None) -> Model:
     options = options or ModelOptions()
     known, providers = parts.names("models"), options.all_providers()
     if kind not in known and kind in providers:
-        from reflex_bench.models.openai import open_at
+        from reflex_bench.models.openai.model import open_at
 
         return open_at(kind, name, options)
     if kind not in known:

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from reflex_bench.harness.errors import ModelError, UsageError
+from reflex_bench.core.errors import ModelError, UsageError
 from reflex_bench.models.base import Reply, Request, ToolCall, Usage
 from reflex_bench.models.hashing import request_hash
 from reflex_bench.models.registry import ModelOptions

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import time
 
-from reflex_bench.harness.errors import ModelError, RunStopped
-from reflex_bench.harness.turns import Urgency, waiting
+from reflex_bench.core.compute_lock import Urgency, waiting
+from reflex_bench.core.errors import ModelError, RunStopped
 from reflex_bench.models.registry import ModelOptions
 
 FIRST_PAUSE = 0.5

@@ -13,9 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from reflex_bench.envs.alfworld.engine import Game
+from reflex_bench.envs.alfworld.engine.game import Game
 from reflex_bench.envs.alfworld.generator import generate
-from reflex_bench.envs.alfworld.official import OfficialGame
+from reflex_bench.envs.alfworld.official.engine import OfficialGame
 
 REPEATS = 50  # plays of each game in the native engine, whose median counts
 

@@ -17,8 +17,14 @@ from functools import cache
 
 import numpy as np
 
-from reflex_bench.harness.paired import tango
-from reflex_bench.harness.statistics import Interval, paired_bootstrap, pass_at_k, wilson, wilson_of_means
+from reflex_bench.harness.reporting.statistics.intervals import (
+    Interval,
+    paired_bootstrap,
+    pass_at_k,
+    wilson,
+    wilson_of_means,
+)
+from reflex_bench.harness.reporting.statistics.paired import tango
 
 Counts = tuple[int, int, int, int]
 """Tasks that both, only the first, only the second and neither solve."""

@@ -23,9 +23,9 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from reflex_bench.envs.hotpotqa.corpus import LocalCorpus, Missing
-from reflex_bench.envs.hotpotqa.documents import Document
-from reflex_bench.envs.hotpotqa.index import K1, B, words
+from reflex_bench.envs.hotpotqa.corpus.corpus import LocalCorpus, Missing
+from reflex_bench.envs.hotpotqa.corpus.documents import Document
+from reflex_bench.envs.hotpotqa.corpus.index import K1, B, words
 
 
 def invented(count: int, seed: int = 0) -> list[Document]:

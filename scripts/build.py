@@ -15,8 +15,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = (
-    *("agents", "cli", "configs", "envs", "harness", "models", "docs", "scripts", "tests"),
-    *("pyproject.toml", "constraints.txt", "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff"),
+    *("agents", "cli", "configs", "core", "envs", "harness", "models", "docs", "scripts", "tests"),
+    *(
+        "pyproject.toml",
+        "setup.py",
+        "constraints.txt",
+        "README.md",
+        "LICENSE",
+        "CHANGELOG.md",
+        "CITATION.cff",
+    ),
 )
 WHEN = 1_767_225_600
 """2026-01-01, the time that all files in the archives bear: when they were built says nothing of what is in them."""

@@ -225,7 +225,7 @@ READINGS = (
 def read_back(tried: Tried) -> None:
     """Writes down what the processes said, and all that the reading commands say about a run, faulty and mended."""
     from reflex_bench.cli.main import app
-    from reflex_bench.harness.errors import ReflexError
+    from reflex_bench.core.errors import ReflexError
 
     said = [each for done in (tried.bench, tried.resumed) if done for each in (done.out, done.err)]
     left = [run for run in (tried.folder / "faulty", tried.run) if run.exists()]

@@ -27,7 +27,7 @@ from reading import record, rows
 
 from reflex_bench.models.base import Message, Request
 from reflex_bench.models.hashing import request_hash
-from reflex_bench.models.simulated import answer
+from reflex_bench.models.simulated.model import answer
 
 REFLEX = str(Path(sys.executable).with_name("reflex"))
 OPENING = re.compile(r"you see [^\n]*\s+Your task is to: [^\n]*")

@@ -16,15 +16,17 @@ from typing import Any
 from fuzz_targets import SAMPLE, Target, file_target, rows_of, text_of
 
 from reflex_bench.cli import read as command
-from reflex_bench.harness import frame, hotpotqa_logs, journal, mapped_rows, reflexion_logs
-from reflex_bench.harness import rescore as rescoring
-from reflex_bench.harness import verify as verifying
-from reflex_bench.harness.compare import compare
-from reflex_bench.harness.compare_table import comparison_tables
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.render import Table, render
-from reflex_bench.harness.store import Store
-from reflex_bench.harness.styles import styled_table
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.checks import rescore as rescoring
+from reflex_bench.harness.checks import verify as verifying
+from reflex_bench.harness.importing import hotpotqa_logs, mapped_rows, reflexion_logs
+from reflex_bench.harness.reporting.compare import compare
+from reflex_bench.harness.reporting.tables.comparison import comparison_tables
+from reflex_bench.harness.reporting.tables.render import Table, render
+from reflex_bench.harness.reporting.tables.styles import styled_table
+from reflex_bench.harness.storage import journal
+from reflex_bench.harness.storage import run_data as frame
+from reflex_bench.harness.storage.store import Store
 from reflex_bench.models import replay
 from reflex_bench.models.registry import ModelOptions
 

@@ -10,30 +10,27 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reflex_bench.agents import audit, judge, memory, memory_building, schema, structured
+from reflex_bench.agents import schema
 from reflex_bench.agents.base import Step, Trajectory
-from reflex_bench.envs.alfworld import actions as household
-from reflex_bench.envs.alfworld import engine, games
+from reflex_bench.agents.evaluation import judge
+from reflex_bench.agents.memory import base as memory
+from reflex_bench.agents.memory import building as memory_building
+from reflex_bench.agents.reflection import audit, structured
+from reflex_bench.core.errors import ReflexError, UsageError
+from reflex_bench.envs.alfworld.engine import game as engine
+from reflex_bench.envs.alfworld.generator.first import game as games
+from reflex_bench.envs.alfworld.parsing import actions as household
 from reflex_bench.envs.base import Task
-from reflex_bench.envs.hotpotqa import (
-    actions,
-    corpus,
-    documents,
-    episode,
-    profiles,
-    questions,
-    scoring,
-    snapshot,
-)
+from reflex_bench.envs.hotpotqa import episode, profiles, questions, scoring
 from reflex_bench.envs.hotpotqa import splits as question_splits
-from reflex_bench.envs.hotpotqa.tools import from_tool_call
-from reflex_bench.harness import (
-    config,
-    remembering,
-)
-from reflex_bench.harness.errors import ReflexError, UsageError
-from reflex_bench.models import openai_faults, openai_wire
+from reflex_bench.envs.hotpotqa.corpus import corpus, documents, snapshot
+from reflex_bench.envs.hotpotqa.parsing import actions
+from reflex_bench.envs.hotpotqa.parsing.tools import from_tool_call
+from reflex_bench.harness.planning import config
+from reflex_bench.harness.running import memory_io
 from reflex_bench.models.base import Reply
+from reflex_bench.models.openai import wire as openai_wire
+from reflex_bench.models.openai.errors import faults as openai_faults
 
 ROOT = Path(__file__).resolve().parent.parent
 SAMPLE = ROOT / "results" / "sample"
@@ -273,7 +270,7 @@ def _files(folder: Path) -> Iterator[Target]:
 
 def _remember(kind: str, path: Path) -> None:
     kept: memory.Memory = memory_building.build(kind)
-    remembering.load(kept, path)
+    memory_io.load(kept, path)
     kept.commit()
     kept.view(Task("t", "put", "put a mug on a desk.", "")).shown("a room")
 

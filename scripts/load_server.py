@@ -145,7 +145,7 @@ class Connection(asyncio.Protocol):
 def simulated(body: bytes) -> dict[str, Any]:
     """What the stand-in that `--model simulated` is makes of a request."""
     from reflex_bench.models.base import Message, Request
-    from reflex_bench.models.simulated import answer
+    from reflex_bench.models.simulated.model import answer
 
     asked = json.loads(body)
     messages = tuple(Message(turn["role"], turn["content"]) for turn in asked["messages"])

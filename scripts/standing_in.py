@@ -11,11 +11,11 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from reflex_bench.harness.config import resolve
-from reflex_bench.harness.manifest import describe
-from reflex_bench.harness.plan import Plan, make_plan
-from reflex_bench.harness.runner import Runner
-from reflex_bench.harness.store import Store
+from reflex_bench.harness.planning.config import resolve
+from reflex_bench.harness.planning.plan import Plan, make_plan
+from reflex_bench.harness.running.runner import Runner
+from reflex_bench.harness.storage.manifest import describe
+from reflex_bench.harness.storage.store import Store
 from reflex_bench.models.base import Model, Reply, Request, Usage
 
 TASKS, STEPS = 134, 30

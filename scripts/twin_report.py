@@ -36,10 +36,10 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from reflex_bench.envs.alfworld.facts import Facts
+from reflex_bench.envs.alfworld.engine.loading.facts import Facts
 from reflex_bench.envs.alfworld.generator import Recipe, generate
-from reflex_bench.envs.alfworld.goals import SHORT_NAMES
-from reflex_bench.envs.alfworld.official_data import load_official
+from reflex_bench.envs.alfworld.generator.goals import SHORT_NAMES
+from reflex_bench.envs.alfworld.official.data import load_official
 from reflex_bench.envs.alfworld.splits import PROCEDURAL, parse_name
 
 ROOMS = {0: "kitchen", 2: "living room", 3: "bedroom", 4: "bathroom"}

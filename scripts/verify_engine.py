@@ -25,15 +25,15 @@ from typing import Any
 
 from disturb import disturb
 
-from reflex_bench.envs.alfworld.engine import Game, UnknownGame
+from reflex_bench.envs.alfworld.engine.game import Game, UnknownGame
+from reflex_bench.envs.alfworld.engine.planner import shortest_plan
 from reflex_bench.envs.alfworld.episode import Answer
 from reflex_bench.envs.alfworld.generator import generate
-from reflex_bench.envs.alfworld.goals import OFFICIAL_NAMES
-from reflex_bench.envs.alfworld.grammar import detect
-from reflex_bench.envs.alfworld.planner import shortest_plan
-from reflex_bench.envs.alfworld.releases import RELEASES, rewrite
+from reflex_bench.envs.alfworld.generator.goals import OFFICIAL_NAMES
+from reflex_bench.envs.alfworld.official.releases import RELEASES, rewrite
+from reflex_bench.envs.alfworld.official.workers import WorkerPool
+from reflex_bench.envs.alfworld.parsing.grammar import detect
 from reflex_bench.envs.alfworld.verify import Replay, compare
-from reflex_bench.envs.alfworld.workers import WorkerPool
 
 OUR_NAMES = {name: kind for kind, name in OFFICIAL_NAMES.items()}
 ROOM_KINDS = {"0": "kitchen", "2": "living room", "3": "bedroom", "4": "bathroom"}

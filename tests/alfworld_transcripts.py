@@ -162,8 +162,8 @@ SCENARIOS: dict[str, tuple[str, str, str, str]] = {
 
 def game(name: str) -> dict[str, Any]:
     """The content of a scenario's game file, with the domain and grammar of its release."""
-    from reflex_bench.envs.alfworld.package import package_folder
-    from reflex_bench.envs.alfworld.releases import rewrite
+    from reflex_bench.envs.alfworld.official.package import package_folder
+    from reflex_bench.envs.alfworld.official.releases import rewrite
 
     release, task, goal, _ = SCENARIOS[name]
     upstream = package_folder() / "data"
@@ -189,7 +189,7 @@ def commands(name: str) -> list[str]:
 
 def main() -> None:
     """Records the official engine."""
-    from reflex_bench.envs.alfworld.official import OfficialGame
+    from reflex_bench.envs.alfworld.official.engine import OfficialGame
 
     for name in SCENARIOS:
         with tempfile.TemporaryDirectory() as folder:

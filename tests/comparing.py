@@ -8,10 +8,10 @@ from typing import Any
 
 from synthetic_runs import REFLEXION, chains, write_run
 
-from reflex_bench.harness.compare import Comparison, Pair
-from reflex_bench.harness.compare_table import comparison_tables
-from reflex_bench.harness.frame import Run, read_run
-from reflex_bench.harness.render import render
+from reflex_bench.harness.reporting.compare import Comparison, Pair
+from reflex_bench.harness.reporting.tables.comparison import comparison_tables
+from reflex_bench.harness.reporting.tables.render import render
+from reflex_bench.harness.storage.run_data import Run, read_run
 
 TWO = {"react": {}, "reflexion": REFLEXION}
 

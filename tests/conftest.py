@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).parent))
 
 from loopback import Loopback
 
-from reflex_bench.envs.alfworld.package import missing_engine
+from reflex_bench.envs.alfworld.official.package import missing_engine
 
 # How long an example takes is the machine's affair, which may be busy.
 # A change lands or does not for what it is, not for the examples that were drawn that day.

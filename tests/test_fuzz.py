@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.core.errors import UsageError
 
 SCRIPTS = Path(__file__).parent.parent / "scripts"
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from reflex_bench.core.built_in import BUILT_IN
 from reflex_bench.envs.alfworld import metrics as of_games
 from reflex_bench.envs.hotpotqa import metrics as of_answers
-from reflex_bench.harness.built_in import BUILT_IN
 
 ROOT = Path(__file__).parents[1]
 ENVIRONMENTS = sorted(BUILT_IN["environments"])
@@ -24,16 +24,16 @@ MEASURES = {metric.key for metric in METRICS} | {
 }
 
 EXCEPTIONS = {
-    "harness/doctor.py": "checks the official engine and data of this machine",
-    "harness/earlier_runs.py": "knows what runs of earlier versions do not say",
-    "harness/hotpotqa_rows.py": "makes rows of published logs",
-    "harness/layers.py": "has the name of the default environment",
-    "harness/manifest.py": "names the distributions whose versions are recorded",
-    "harness/paper_claims.py": "checks statements of a paper against its published logs",
-    "harness/reference.py": "has published results",
-    "harness/reference_grid.py": "sets published results beside a run's",
-    "harness/reflexion_logs.py": "imports published logs",
-    "harness/styles.py": "has the tables of papers, by the names that are typed",
+    "harness/checks/doctor.py": "checks the official engine and data of this machine",
+    "harness/reporting/earlier_runs.py": "knows what runs of earlier versions do not say",
+    "harness/importing/hotpotqa_rows.py": "makes rows of published logs",
+    "harness/planning/layers.py": "has the name of the default environment",
+    "harness/storage/manifest.py": "names the distributions whose versions are recorded",
+    "harness/importing/paper_claims.py": "checks statements of a paper against its published logs",
+    "harness/reporting/reference.py": "has published results",
+    "harness/reporting/tables/reference_grid.py": "sets published results beside a run's",
+    "harness/importing/reflexion_logs.py": "imports published logs",
+    "harness/reporting/tables/styles.py": "has the tables of papers, by the names that are typed",
     "cli/data.py": "lists the official games of this machine",
 }
 """Modules that may name one, by folder and file name, and why."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = ("agents", "cli", "configs", "envs", "harness", "models")
+FOLDERS = ("agents", "cli", "configs", "core", "envs", "harness", "models")
 
 
 @pytest.fixture(scope="module")

@@ -22,11 +22,11 @@ PRELOADED = (
     "pandas",
     "rich.table",
     "reflex_bench.cli.main",
-    "reflex_bench.harness.compare_table",
-    "reflex_bench.harness.plan",
-    "reflex_bench.harness.runner",
-    "reflex_bench.harness.show",
-    "reflex_bench.harness.styles",
+    "reflex_bench.harness.reporting.tables.comparison",
+    "reflex_bench.harness.planning.plan",
+    "reflex_bench.harness.running.runner",
+    "reflex_bench.harness.reporting.show",
+    "reflex_bench.harness.reporting.tables.styles",
 )
 
 

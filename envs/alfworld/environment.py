@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from reflex_bench.core.errors import EnvironmentFailure, UsageError
+from reflex_bench.core.parts import checked_options
 from reflex_bench.envs.alfworld.episode import AlfworldEpisode, Engine, Opened
-from reflex_bench.envs.alfworld.grammar import Grammar, detect
 from reflex_bench.envs.alfworld.metrics import METRICS
-from reflex_bench.envs.alfworld.official_data import load_official
-from reflex_bench.envs.alfworld.package import missing_engine, package_version
+from reflex_bench.envs.alfworld.official.data import load_official
+from reflex_bench.envs.alfworld.official.package import missing_engine, package_version
+from reflex_bench.envs.alfworld.official.workers import WorkerPool
+from reflex_bench.envs.alfworld.parsing.grammar import Grammar, detect
 from reflex_bench.envs.alfworld.splits import (
     PROCEDURAL,
     games_needed,
@@ -26,15 +29,12 @@ from reflex_bench.envs.alfworld.splits import (
     parse_name,
     select,
 )
-from reflex_bench.envs.alfworld.workers import WorkerPool
 from reflex_bench.envs.base import Action, Environment, Episode, ParsePolicy, Split, Task
 from reflex_bench.envs.metrics import Metric
 from reflex_bench.envs.sampling import Sampling
-from reflex_bench.harness.errors import EnvironmentFailure, UsageError
-from reflex_bench.harness.parts import checked_options
 
 if TYPE_CHECKING:
-    from reflex_bench.envs.alfworld.refusals import Vocabulary
+    from reflex_bench.envs.alfworld.engine.refusals import Vocabulary
     from reflex_bench.envs.alfworld.verify import OfficialVerifier
 
 Feedback = Literal["plain", "hint"]
@@ -104,7 +104,7 @@ class AlfworldEnvironment:
     pinned = ("generator",)
 
     def __init__(self, options: Options) -> None:
-        from reflex_bench.agents import prompts
+        from reflex_bench.envs import prompts
 
         self.prompts = prompts.load(self.name)
         if options.feedback == "hint" and options.engine == "official":
@@ -143,19 +143,19 @@ class AlfworldEnvironment:
         """Return what is added to the game's own answers; those are fixed by its file and the engine."""
         if self._options.feedback != "hint":
             return ()
-        from reflex_bench.envs.alfworld.hints import sample_hints
+        from reflex_bench.envs.alfworld.engine.hints import sample_hints
 
         return list(sample_hints())
 
     def read_action(self, completion: str, policy: ParsePolicy) -> Action:
         """Finds the action in what a model wrote."""
-        from reflex_bench.envs.alfworld import actions
+        from reflex_bench.envs.alfworld.parsing import actions
 
         return actions.read_action(completion, policy)
 
     def read_admissible(self, completion: str, admissible: Sequence[str]) -> Action:
         """Finds the action in what a model wrote, a near miss of one admissible command included."""
-        from reflex_bench.envs.alfworld import actions
+        from reflex_bench.envs.alfworld.parsing import actions
 
         return actions.read_action(completion, "admissible", admissible)
 
@@ -220,7 +220,7 @@ class AlfworldEnvironment:
 
     def _open(self, path: Path) -> Opened:
         """A fresh game in the engine that is to play it, and what an episode needs beside it."""
-        from reflex_bench.envs.alfworld.engine import Game as NativeGame
+        from reflex_bench.envs.alfworld.engine.game import Game as NativeGame
 
         vocabulary, grammar, unknown = self._read(path)
         if vocabulary is not None and self._options.engine == "native":
@@ -234,9 +234,9 @@ class AlfworldEnvironment:
 
     def _read_game(self, path: Path) -> tuple[Vocabulary | None, Grammar, str | None]:
         """What there is to know about a game, how it speaks, and why the native engine cannot play it, if so."""
-        from reflex_bench.envs.alfworld.pddl import UnknownGame, UnwinnableGame
-        from reflex_bench.envs.alfworld.reading import read_household
-        from reflex_bench.envs.alfworld.refusals import Vocabulary
+        from reflex_bench.envs.alfworld.engine.loading.pddl import UnknownGame, UnwinnableGame
+        from reflex_bench.envs.alfworld.engine.loading.reading import read_household
+        from reflex_bench.envs.alfworld.engine.refusals import Vocabulary
 
         try:
             content = json.loads(path.read_bytes())

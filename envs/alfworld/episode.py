@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from reflex_bench.envs.alfworld.grammar import Grammar
-from reflex_bench.envs.alfworld.official import NOTHING_HAPPENS
+from reflex_bench.core.errors import EnvironmentFailure
+from reflex_bench.envs.alfworld.official.engine import NOTHING_HAPPENS
+from reflex_bench.envs.alfworld.parsing.grammar import Grammar
 from reflex_bench.envs.base import StepResult
-from reflex_bench.harness.errors import EnvironmentFailure
 
 if TYPE_CHECKING:
-    from reflex_bench.envs.alfworld.refusals import Vocabulary
+    from reflex_bench.envs.alfworld.engine.refusals import Vocabulary
 
 Engine = Literal["native", "official"]
 
@@ -135,8 +135,8 @@ class AlfworldEpisode:
 
 def _hint(game: Game, command: str) -> str:
     """Why a command had no effect, as it is added to the answer; "" where that is not known."""
-    from reflex_bench.envs.alfworld.engine import Game as NativeGame
-    from reflex_bench.envs.alfworld.hints import why_without_effect
+    from reflex_bench.envs.alfworld.engine.game import Game as NativeGame
+    from reflex_bench.envs.alfworld.engine.hints import why_without_effect
 
     # A game with rules that are not known here is played by the official engine, whatever was asked for.
     reason = why_without_effect(game.household, game.state, command) if isinstance(game, NativeGame) else None

@@ -16,9 +16,9 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.alfworld.generator import replace_file
-from reflex_bench.envs.alfworld.official_data import data_folder
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.envs.alfworld.official.data import data_folder
 
 BASE_URL = "https://github.com/alfworld/alfworld/releases/download"
 LARGEST_CONTENT = 8 << 30  # bytes; the two archives hold less than a tenth of that

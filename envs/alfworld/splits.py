@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from reflex_bench.core.errors import UsageError, unknown
 from reflex_bench.envs.alfworld.generator import GAME_FILE, Recipe, cached
+from reflex_bench.envs.alfworld.generator.goals import CYCLE, MIX
 from reflex_bench.envs.alfworld.generator.recipe import read_recipe
-from reflex_bench.envs.alfworld.goals import CYCLE, MIX
-from reflex_bench.envs.alfworld.official_data import OFFICIAL_COUNTS, GameFile, room_of
-from reflex_bench.envs.alfworld.package import package_version
+from reflex_bench.envs.alfworld.official.data import OFFICIAL_COUNTS, GameFile, room_of
+from reflex_bench.envs.alfworld.official.package import package_version
 from reflex_bench.envs.base import Split, Task
 from reflex_bench.envs.cache import cache_folder
 from reflex_bench.envs.sampling import Sampling, check_count, first, stratified
-from reflex_bench.harness.errors import UsageError, unknown
 
 PROCEDURAL = "procedural"
 DEFAULT_COUNT = CYCLE

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from reflex_bench.envs.alfworld.engine.hints import without_hint
 from reflex_bench.envs.alfworld.episode import Answer, Game
-from reflex_bench.envs.alfworld.hints import without_hint
 from reflex_bench.envs.base import Environment, Episode, Task
 
 

@@ -12,25 +12,25 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reflex_bench.agents import prompts
+from reflex_bench.core.errors import UsageError
+from reflex_bench.core.parts import checked_options
+from reflex_bench.envs import prompts
 from reflex_bench.envs.base import Action, Episode, ParsePolicy, Prompts, Split, Task
 from reflex_bench.envs.cache import cache_folder
 from reflex_bench.envs.hotpotqa import splits
-from reflex_bench.envs.hotpotqa import tools as native
-from reflex_bench.envs.hotpotqa.actions import read_action
-from reflex_bench.envs.hotpotqa.corpus import Corpus, LocalCorpus, read_pages
-from reflex_bench.envs.hotpotqa.documents import Document
+from reflex_bench.envs.hotpotqa.corpus.corpus import Corpus, LocalCorpus, read_pages
+from reflex_bench.envs.hotpotqa.corpus.documents import Document
+from reflex_bench.envs.hotpotqa.corpus.wikipedia import ENGLISH, Wikipedia
 from reflex_bench.envs.hotpotqa.episode import HotpotEpisode
 from reflex_bench.envs.hotpotqa.gold import gold_notes
 from reflex_bench.envs.hotpotqa.metrics import METRICS
+from reflex_bench.envs.hotpotqa.parsing import tools as native
+from reflex_bench.envs.hotpotqa.parsing.actions import read_action
 from reflex_bench.envs.hotpotqa.profiles import PROFILES, REFLEX, WHOLE_PAGE
 from reflex_bench.envs.hotpotqa.questions import Question
 from reflex_bench.envs.hotpotqa.scoring import SuccessRule, success_rule
-from reflex_bench.envs.hotpotqa.wikipedia import ENGLISH, Wikipedia
 from reflex_bench.envs.metrics import Metric
 from reflex_bench.envs.sampling import Sampling
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.parts import checked_options
 
 TITLES = "as redirects"
 """How titles are matched (`corpus`); runs made before the fifth rule have no such setting."""
@@ -111,7 +111,7 @@ class HotpotEnvironment:
 
     @cached_property
     def prompts(self) -> Prompts:
-        """From `agents/prompts/hotpotqa.yaml`, in the words of the profile.
+        """From `envs/prompts/hotpotqa.yaml`, in the words of the profile.
 
         The originals' profiles have their own words for what is no action; no example has a note that the profile does
         not give.
@@ -232,7 +232,7 @@ class HotpotEnvironment:
 
     def generate(self, seed: int, tasks: int, out: Path) -> None:
         """Write questions in the official schema, and the encyclopedia that answers them."""
-        from reflex_bench.envs.hotpotqa import generator
+        from reflex_bench.envs.hotpotqa.generator import twin as generator
 
         generator.write(seed, tasks, out)
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from reflex_bench.envs.base import StepResult, Task
-from reflex_bench.envs.hotpotqa.actions import split_command
-from reflex_bench.envs.hotpotqa.corpus import Corpus, Missing
-from reflex_bench.envs.hotpotqa.documents import Document, fold
+from reflex_bench.envs.hotpotqa.corpus.corpus import Corpus, Missing
+from reflex_bench.envs.hotpotqa.corpus.documents import Document, fold
+from reflex_bench.envs.hotpotqa.parsing.actions import split_command
 from reflex_bench.envs.hotpotqa.profiles import Profile, matching
 from reflex_bench.envs.hotpotqa.questions import Question
 from reflex_bench.envs.hotpotqa.scoring import SuccessRule, answer_score

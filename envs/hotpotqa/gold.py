@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from reflex_bench.envs.base import Task
-from reflex_bench.envs.hotpotqa.corpus import LocalCorpus
+from reflex_bench.envs.hotpotqa.corpus.corpus import LocalCorpus
 from reflex_bench.envs.hotpotqa.questions import Question
 from reflex_bench.envs.hotpotqa.scoring import normalise
 

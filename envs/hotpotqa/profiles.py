@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from reflex_bench.envs.hotpotqa.corpus import Missing
-from reflex_bench.envs.hotpotqa.documents import Document, fold, joined
+from reflex_bench.envs.hotpotqa.corpus.corpus import Missing
+from reflex_bench.envs.hotpotqa.corpus.documents import Document, fold, joined
 
 # Sentences shown by a search (ReAct, wikienv.py).
 SHOWN = 5

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reflex_bench.envs.base import Task
-from reflex_bench.envs.hotpotqa.documents import Document
+from reflex_bench.envs.hotpotqa.corpus.documents import Document
 
 TYPES = ("bridge", "comparison")
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reflex_bench.envs.base import Task
-from reflex_bench.envs.hotpotqa.corpus import Found, Missing
-from reflex_bench.envs.hotpotqa.documents import Document
+from reflex_bench.envs.hotpotqa.corpus.corpus import Found, Missing
+from reflex_bench.envs.hotpotqa.corpus.documents import Document
 from reflex_bench.envs.hotpotqa.episode import HotpotEpisode
 from reflex_bench.envs.hotpotqa.profiles import SHOWN, Profile
 from reflex_bench.envs.hotpotqa.questions import Question
@@ -34,7 +34,7 @@ COMMANDS = (
 
 @dataclass(frozen=True, slots=True)
 class TwoPages:
-    """A corpus whose answers need no index. Implements `reflex_bench.envs.hotpotqa.corpus.Corpus`."""
+    """A corpus whose answers need no index. Implements `reflex_bench.envs.hotpotqa.corpus.corpus.Corpus`."""
 
     kind: str = "sample"
     size: int | None = 3

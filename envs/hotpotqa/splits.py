@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from reflex_bench.core.errors import UsageError, unknown
 from reflex_bench.envs.base import Split, Task
-from reflex_bench.envs.hotpotqa.documents import Document, document
+from reflex_bench.envs.hotpotqa.corpus.documents import Document, document
 from reflex_bench.envs.hotpotqa.questions import Question, task
 from reflex_bench.envs.sampling import Sampling, check_count, first, stratified
-from reflex_bench.harness.errors import UsageError, unknown
 
 PROCEDURAL = "procedural"
 OFFICIAL = ("distractor", "fullwiki")
@@ -93,7 +93,7 @@ def procedural(seed: int, wanted: int = 0, task_type: str | None = None) -> Sour
 
 
 def _invented(seed: int, size: int) -> Source:
-    from reflex_bench.envs.hotpotqa import generator
+    from reflex_bench.envs.hotpotqa.generator import twin as generator
 
     records = (("question", n, record) for n, record in enumerate(generator.questions(seed, size), 1))
     tasks = _tasks(f"the generator, seed {seed}", records)

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from growth import grows_linearly
 
-from reflex_bench.agents.audit import RULES, WRITTEN, Written, audit
 from reflex_bench.agents.base import Step, Trajectory
-from reflex_bench.agents.prompts import load, parse_example
+from reflex_bench.agents.reflection.audit import RULES, WRITTEN, Written, audit
 from reflex_bench.envs.base import Task
+from reflex_bench.envs.prompts import load, parse_example
 
 HOUSEHOLD = (
     *("go to", "open", "close", "take", "move", "put", "clean"),

@@ -3,11 +3,11 @@
 import json
 from pathlib import Path
 
-from reflex_bench.agents.audit import Written, audit
 from reflex_bench.agents.base import Step, Trajectory
-from reflex_bench.agents.prompts import load
-from reflex_bench.agents.tidying import MOST_SENTENCES, tidied
+from reflex_bench.agents.reflection.audit import Written, audit
+from reflex_bench.agents.reflection.tidying import MOST_SENTENCES, tidied
 from reflex_bench.envs.base import Task
+from reflex_bench.envs.prompts import load
 
 DATA = Path(__file__).parents[1] / "data" / "reflections"
 SHOWN = json.loads((DATA / "shown.json").read_text(encoding="utf-8"))

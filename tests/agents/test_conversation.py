@@ -16,7 +16,7 @@ from reflex_bench.agents.react import react
 from reflex_bench.envs.base import Environment, Prompts, Task
 from reflex_bench.envs.hotpotqa.environment import create
 from reflex_bench.models.base import Message, Reply, ToolCall
-from reflex_bench.models.openai_wire import as_text
+from reflex_bench.models.openai.wire import as_text
 
 TEXT = Layout(text=True)
 PAGES = "Search[Nowhere at all]"

@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from reflex_bench.agents.cutting import missing, wants_room
-from reflex_bench.envs.alfworld.actions import read_action as read_command
+from reflex_bench.agents.reflection.cutting import missing, wants_room
+from reflex_bench.envs.alfworld.parsing.actions import read_action as read_command
 from reflex_bench.envs.base import Action
-from reflex_bench.envs.hotpotqa.actions import read_action as read_search
+from reflex_bench.envs.hotpotqa.parsing.actions import read_action as read_search
 from reflex_bench.models.base import Reply, ToolCall
 
 

@@ -5,11 +5,19 @@ from dataclasses import replace
 import pytest
 
 from reflex_bench.agents.base import Step, Trajectory, Verdict
-from reflex_bench.agents.evaluators import All, Any, Heuristic, Model, as_judged, build, environment
-from reflex_bench.agents.prompts import load
+from reflex_bench.agents.evaluation.evaluators import (
+    All,
+    Any,
+    Heuristic,
+    Model,
+    as_judged,
+    build,
+    environment,
+)
+from reflex_bench.core import parts
+from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.base import Task
-from reflex_bench.harness import parts
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.envs.prompts import load
 from reflex_bench.models.base import Reply
 
 PROMPTS = load("alfworld")

@@ -5,12 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from reflex_bench.agents import judge
 from reflex_bench.agents.base import CallLimit, Step, Trajectory
-from reflex_bench.agents.judge import NO_VERDICT, Model, StepJudge
-from reflex_bench.agents.prompts import load
+from reflex_bench.agents.evaluation import judge
+from reflex_bench.agents.evaluation.judge import NO_VERDICT, Model, StepJudge
+from reflex_bench.core.errors import ContextOverflow, ModelError
 from reflex_bench.envs.base import Task
-from reflex_bench.harness.errors import ContextOverflow, ModelError
+from reflex_bench.envs.prompts import load
 from reflex_bench.models.base import Reply
 
 PROMPTS = load("alfworld")

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from reflex_bench.agents.memory import Inbox, Memory, Shown, SlidingMemory
-from reflex_bench.agents.memory_building import build
+from reflex_bench.agents.memory.base import Inbox, Memory, Shown, SlidingMemory
+from reflex_bench.agents.memory.building import build
+from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.base import Task
-from reflex_bench.harness.errors import UsageError
 from reflex_bench.models.registry import ModelOptions
 
 MUG = Task("t1", "put", "put a mug on the desk", "00")

@@ -13,24 +13,24 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from reflex_bench.agents.audit import RULES, audit
 from reflex_bench.agents.base import Limits, Step, Trajectory
 from reflex_bench.agents.conversation import read
+from reflex_bench.agents.evaluation.judge import Assessment, Judgement
 from reflex_bench.agents.guards import is_loop
-from reflex_bench.agents.judge import Assessment, Judgement
-from reflex_bench.agents.memory_building import build
+from reflex_bench.agents.memory.building import build
 from reflex_bench.agents.messages import said
+from reflex_bench.agents.reflection.audit import RULES, audit
+from reflex_bench.agents.reflection.structured import Diagnosis
 from reflex_bench.agents.schema import ask_json
-from reflex_bench.agents.structured import Diagnosis
-from reflex_bench.envs.alfworld import actions as household
-from reflex_bench.envs.alfworld.engine import Game
+from reflex_bench.core.errors import UsageError
+from reflex_bench.envs.alfworld.engine.game import Game
 from reflex_bench.envs.alfworld.environment import create as alfworld
-from reflex_bench.envs.alfworld.games import generate_one
-from reflex_bench.envs.alfworld.official import NOTHING_HAPPENS
+from reflex_bench.envs.alfworld.generator.first.game import generate_one
+from reflex_bench.envs.alfworld.official.engine import NOTHING_HAPPENS
+from reflex_bench.envs.alfworld.parsing import actions as household
 from reflex_bench.envs.base import Environment, Task
-from reflex_bench.envs.hotpotqa import actions as questions
 from reflex_bench.envs.hotpotqa.environment import create as hotpotqa
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.envs.hotpotqa.parsing import actions as questions
 from reflex_bench.models.base import Reply, ToolCall
 
 pytestmark = pytest.mark.slow

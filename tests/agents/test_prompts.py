@@ -9,11 +9,11 @@ from importlib.resources import files
 
 import pytest
 
-from reflex_bench.agents import prompts
 from reflex_bench.agents.messages import opening, reflecting
-from reflex_bench.envs.alfworld.actions import read_action
-from reflex_bench.envs.alfworld.engine import Game
+from reflex_bench.envs import prompts
+from reflex_bench.envs.alfworld.engine.game import Game
 from reflex_bench.envs.alfworld.generator import Recipe, generate_one
+from reflex_bench.envs.alfworld.parsing.actions import read_action
 from reflex_bench.envs.base import Example, Prompts
 
 TYPES = ["put", "clean", "heat", "cool", "examine", "puttwo"]

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from typing import Any
 
 from reflex_bench.agents.react import react
-from reflex_bench.harness.config import resolve
-from reflex_bench.harness.plan import Plan, make_plan
+from reflex_bench.harness.planning.config import resolve
+from reflex_bench.harness.planning.plan import Plan, make_plan
 from reflex_bench.models.base import Message, Reply
-from reflex_bench.models.openai_wire import as_text
+from reflex_bench.models.openai.wire import as_text
 
 
 class Script:

@@ -1,7 +1,7 @@
 """Algorithm 1, with trajectories that were written by hand."""
 
 from reflex_bench.agents.base import Reflection, Step, Trajectory, Verdict
-from reflex_bench.agents.memory import SlidingMemory
+from reflex_bench.agents.memory.base import SlidingMemory
 from reflex_bench.agents.reflexion import reflexion
 from reflex_bench.envs.base import Task
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reflex_bench.agents.memory import Evict, Scope
-from reflex_bench.agents.retrieval import RetrievalMemory
+from reflex_bench.agents.memory.base import Evict, Scope
+from reflex_bench.agents.memory.retrieval import RetrievalMemory
 from reflex_bench.envs.base import Task
 
 MUG = Task("t1", "heat", "heat a mug and put it on the desk", "00")

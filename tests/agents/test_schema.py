@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from reflex_bench.agents.base import CallLimit
 from reflex_bench.agents.schema import ask_json
-from reflex_bench.harness.errors import ContextOverflow
+from reflex_bench.core.errors import ContextOverflow
 from reflex_bench.models.base import Message, Reply
 
 QUESTION = (Message("user", "How sure, and of what?"),)

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from loopback import Answer, Call, Loopback, as_json, error
 
-from reflex_bench.agents.similarity import Embeddings, TfIdf, best, build
-from reflex_bench.harness.errors import RunStopped, UsageError
+from reflex_bench.agents.memory.similarity import Embeddings, TfIdf, best, build
+from reflex_bench.core.errors import RunStopped, UsageError
 from reflex_bench.models.registry import ModelOptions
 
 NOTES = (

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from reflex_bench.agents.memory import Evict
-from reflex_bench.agents.strategy import StrategyMemory
+from reflex_bench.agents.memory.base import Evict
+from reflex_bench.agents.memory.strategy import StrategyMemory
 from reflex_bench.envs.base import Task
 
 MUG = Task("t1", "heat", "heat a mug and put it on the desk", "00")

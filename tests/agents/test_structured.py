@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from reflex_bench.agents import reflectors
 from reflex_bench.agents.base import Limits, Step, Trajectory
-from reflex_bench.agents.prompts import load
-from reflex_bench.agents.structured import MOST_CALLS, Diagnosis, as_sentences
+from reflex_bench.agents.reflection import reflectors
+from reflex_bench.agents.reflection.structured import MOST_CALLS, Diagnosis, as_sentences
 from reflex_bench.agents.transcripts import HISTORY_HEADER
 from reflex_bench.envs.base import Task
+from reflex_bench.envs.prompts import load
 from reflex_bench.models.base import Reply
 
 PROMPTS = load("alfworld")

@@ -3,7 +3,7 @@
 import pytest
 from growth import grows_linearly
 
-from reflex_bench.agents.tidying import MOST_SENTENCES, tidied
+from reflex_bench.agents.reflection.tidying import MOST_SENTENCES, tidied
 
 ONE, TWO = "I never opened drawer 1.", "Next time I should open drawer 1 first."
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from reflex_bench.agents.base import Step, Trajectory
-from reflex_bench.agents.prompts import load
 from reflex_bench.agents.transcripts import (
     LEFT_OUT,
     as_text,
@@ -16,6 +15,7 @@ from reflex_bench.agents.transcripts import (
     summary_of,
 )
 from reflex_bench.envs.base import Task
+from reflex_bench.envs.prompts import load
 
 PROMPTS = load("alfworld")
 TASK = Task("t1", "put", "put some mug on shelf", "00")

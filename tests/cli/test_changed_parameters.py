@@ -4,7 +4,7 @@ import pytest
 from loopback import MODEL, chat, error
 
 from reflex_bench.models.base import Message, Request
-from reflex_bench.models.simulated import answer
+from reflex_bench.models.simulated.model import answer
 
 
 def play(call):

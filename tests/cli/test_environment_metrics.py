@@ -12,17 +12,17 @@ import json
 import pytest
 from reading import rows
 
-from reflex_bench.harness.compare import compare
-from reflex_bench.harness.compare_table import comparison_tables
-from reflex_bench.harness.curves import write_curves
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.frame import read_run
-from reflex_bench.harness.opening import open_environment
-from reflex_bench.harness.render import render
-from reflex_bench.harness.styles import styled_table
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.planning.opening import open_environment
+from reflex_bench.harness.reporting.compare import compare
+from reflex_bench.harness.reporting.curves import write_curves
+from reflex_bench.harness.reporting.tables.comparison import comparison_tables
+from reflex_bench.harness.reporting.tables.render import render
+from reflex_bench.harness.reporting.tables.styles import styled_table
+from reflex_bench.harness.storage.run_data import read_run
 
 PACKAGE = '''
-from reflex_bench.agents.prompts import parse
+from reflex_bench.envs.prompts import parse
 from reflex_bench.envs.base import Action, Split, StepResult, Task
 from reflex_bench.envs.metrics import Metric
 from reflex_bench.models.base import Reply

@@ -11,7 +11,7 @@ import typer
 
 from reflex_bench.cli.bench import configured
 from reflex_bench.cli.main import app
-from reflex_bench.harness.config import Config
+from reflex_bench.harness.planning.config import Config
 
 OWN = """
 arms:

@@ -12,7 +12,7 @@ from reflex_bench.cli import options
 from reflex_bench.cli.main import app
 from reflex_bench.envs.alfworld.environment import Options as AlfworldOptions
 from reflex_bench.envs.hotpotqa.environment import Options as HotpotqaOptions
-from reflex_bench.harness.config import Config
+from reflex_bench.harness.planning.config import Config
 
 COMMANDS = (
     *(

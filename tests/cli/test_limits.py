@@ -9,10 +9,10 @@ import pytest
 from loopback import MODEL, chat
 from reading import record, rows
 
-from reflex_bench.harness.config import resolve
-from reflex_bench.harness.plan import make_plan
+from reflex_bench.harness.planning.config import resolve
+from reflex_bench.harness.planning.plan import make_plan
 from reflex_bench.models.base import Message, Request
-from reflex_bench.models.simulated import answer
+from reflex_bench.models.simulated.model import answer
 
 BENCH = ("bench", "alfworld", "--tasks", 12, "--trials", 3, "--quiet")
 

@@ -9,7 +9,7 @@ from loopback import MODEL, chat, error
 from reading import record, rows
 
 from reflex_bench.models.base import Message, Request
-from reflex_bench.models.simulated import answer
+from reflex_bench.models.simulated.model import answer
 
 CROSS = "arms={reflexion: {reflector: reflexion, memory: {kind: strategy}}}"
 BENCH = ("bench", "alfworld", "--tasks", 10, "--trials", 3, "-q", "-c", CROSS)

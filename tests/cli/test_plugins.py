@@ -8,7 +8,7 @@ from reading import rows
 PACKAGE = '''
 from threading import Barrier
 
-from reflex_bench.agents.prompts import parse
+from reflex_bench.envs.prompts import parse
 from reflex_bench.agents.react import react
 from reflex_bench.envs.base import Action, Split, StepResult, Task
 from reflex_bench.models.base import Reply

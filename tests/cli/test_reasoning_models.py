@@ -7,7 +7,7 @@ from loopback import MODEL, as_json, chat, error, thinking
 from reading import rows
 
 from reflex_bench.models.base import Message, Request
-from reflex_bench.models.simulated import answer
+from reflex_bench.models.simulated.model import answer
 
 ROOM = 256  # tokens that a reply has at first
 

@@ -7,7 +7,7 @@ from loopback import MODEL, chat, response, said
 from reading import rows
 
 from reflex_bench.models.base import Message, Request
-from reflex_bench.models.simulated import answer
+from reflex_bench.models.simulated.model import answer
 
 COUNTED = ("prompt_tokens", "completion_tokens", "reasoning_tokens", "reflection_tokens", "prompt_characters")
 # The API is a part of what an attempt is known by.

@@ -8,7 +8,7 @@ from loopback import MODEL, chat, error, models, page
 from reading import rows
 
 from reflex_bench.models.base import Message, Request
-from reflex_bench.models.simulated import answer
+from reflex_bench.models.simulated.model import answer
 
 CANARY = "sk-canary-0123456789abcdef"
 

@@ -16,12 +16,12 @@ from broken import examples
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reflex_bench.core.errors import UsageError
 from reflex_bench.envs import completions
-from reflex_bench.envs.alfworld.actions import read_action as read_household
-from reflex_bench.envs.hotpotqa.actions import read_action as read_question
-from reflex_bench.harness.config import resolve
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.plan import make_plan
+from reflex_bench.envs.alfworld.parsing.actions import read_action as read_household
+from reflex_bench.envs.hotpotqa.parsing.actions import read_action as read_question
+from reflex_bench.harness.planning.config import resolve
+from reflex_bench.harness.planning.plan import make_plan
 
 FOLDER = Path(__file__).parents[1] / "data" / "replies"
 # Of the room that the quoted replies are about.

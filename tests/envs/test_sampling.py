@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.base import Split, Task
 from reflex_bench.envs.sampling import allot, first, stratified
-from reflex_bench.harness.errors import UsageError
 
 UNSEEN = {"clean": 31, "cool": 21, "examine": 18, "heat": 23, "put": 24, "puttwo": 17}
 """The types of the 134 games of valid_unseen."""

@@ -7,10 +7,10 @@ import json
 import pytest
 from synthetic_runs import REFLEXION, chains, trial, write_run
 
-from reflex_bench.harness.audit_table import confusion_table, reflections_table
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.frame import read_run
-from reflex_bench.harness.render import render
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.reporting.tables.audit import confusion_table, reflections_table
+from reflex_bench.harness.reporting.tables.render import render
+from reflex_bench.harness.storage.run_data import read_run
 
 
 def markdown(table):

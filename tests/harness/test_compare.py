@@ -10,10 +10,10 @@ import pytest
 from comparing import LEARNS, REACT, TWO, flowing, only, run_of, text_of
 from synthetic_runs import REFLEXION, chain, chains, trial, write_run
 
-from reflex_bench.harness.compare import compare
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.frame import read_run
-from reflex_bench.harness.number_format import p_value
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.reporting.compare import compare
+from reflex_bench.harness.reporting.tables.number_format import p_value
+from reflex_bench.harness.storage.run_data import read_run
 
 PUBLISHED = Path(__file__).resolve().parents[3] / "shared" / "data" / "published_logs" / "alfworld_runs"
 

@@ -13,8 +13,8 @@ from broken import SOME_BYTES, TEXTS, VALUES, examples, spoilt, torn
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reflex_bench.harness.config import Config, resolve
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.planning.config import Config, resolve
 
 pytestmark = pytest.mark.slow
 

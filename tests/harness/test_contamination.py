@@ -5,14 +5,14 @@ from pathlib import Path
 
 from synthetic_runs import REFLEXION, chains, write_run
 
-from reflex_bench.agents import prompts
+from reflex_bench.envs import prompts
 from reflex_bench.envs.alfworld import environment as alfworld
 from reflex_bench.envs.base import Example, Prompts, Task
 from reflex_bench.envs.hotpotqa import environment as questions
-from reflex_bench.harness.contamination import Overlap, overlapping_tasks, overlaps, recogniser
-from reflex_bench.harness.footnotes import notes
-from reflex_bench.harness.frame import read_run
-from reflex_bench.harness.measures import without_overlap
+from reflex_bench.harness.checks.contamination import Overlap, overlapping_tasks, overlaps, recogniser
+from reflex_bench.harness.reporting.footnotes import notes
+from reflex_bench.harness.reporting.measures import without_overlap
+from reflex_bench.harness.storage.run_data import read_run
 
 ROOM = "You are in the middle of a room. Looking quickly around you, you see a bed 1, and a desk 1."
 GOAL = "Your task is to: put a pen in desk."

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from reflex_bench.harness.curves import write_curves
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.frame import read_run
-from reflex_bench.harness.render import render
-from reflex_bench.harness.tables import pass_at_k_table
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.reporting.curves import write_curves
+from reflex_bench.harness.reporting.tables.pass_at_k import pass_at_k_table
+from reflex_bench.harness.reporting.tables.render import render
+from reflex_bench.harness.storage.run_data import read_run
 
 SAMPLE = Path(__file__).parents[2] / "results" / "sample"
 

@@ -12,8 +12,8 @@ import pytest
 from reading import record, rows
 
 from reflex_bench.cli.main import app
-from reflex_bench.harness.errors import ReflexError, UsageError
-from reflex_bench.harness.frame import read_run
+from reflex_bench.core.errors import ReflexError, UsageError
+from reflex_bench.harness.storage.run_data import read_run
 
 pytestmark = pytest.mark.slow  # a command each, some with a whole run
 
@@ -278,7 +278,7 @@ def test_verify_refuses_damaged_findings_before_it_replays_and_else_adds_to_them
     before = bytes_of(copy)
     (copy / "verified.json").write_text("{")
     with monkeypatch.context() as patch:
-        patch.setattr("reflex_bench.harness.verify.open_environment", None)
+        patch.setattr("reflex_bench.harness.checks.verify.open_environment", None)
         with pytest.raises(UsageError, match=r"verified\.json"):
             reflex("verify", copy)
     assert (copy / "verified.json").read_text() == "{"

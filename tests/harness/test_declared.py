@@ -11,22 +11,22 @@ from typing import Any
 import pytest
 from synthetic_runs import trial, two_arms, write_run
 
+from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.alfworld import environment as alfworld
 from reflex_bench.envs.hotpotqa import environment as hotpotqa
 from reflex_bench.envs.hotpotqa.metrics import EM, F1
 from reflex_bench.envs.hotpotqa.scoring import success_rule as rule_named
 from reflex_bench.envs.metrics import REWARD, Metric
-from reflex_bench.harness import earlier_runs
-from reflex_bench.harness.compare import compare
-from reflex_bench.harness.declared import declared, metrics, metrics_of, rule_in_words, success_rule
-from reflex_bench.harness.doors import check_split
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.frame import Run, read_run
-from reflex_bench.harness.manifest import config_of
-from reflex_bench.harness.measures import pass_at_k
-from reflex_bench.harness.metric_values import measure, resamples
-from reflex_bench.harness.rescore import rescore
-from reflex_bench.harness.verify import verify
+from reflex_bench.harness.checks.rescore import rescore
+from reflex_bench.harness.checks.verify import verify
+from reflex_bench.harness.reporting import earlier_runs
+from reflex_bench.harness.reporting.compare import compare
+from reflex_bench.harness.reporting.declared import declared, metrics, metrics_of, rule_in_words, success_rule
+from reflex_bench.harness.reporting.measures import pass_at_k
+from reflex_bench.harness.reporting.metric_values import measure, resamples
+from reflex_bench.harness.running.doors import check_split
+from reflex_bench.harness.storage.manifest import config_of
+from reflex_bench.harness.storage.run_data import Run, read_run
 
 SAMPLE = Path(__file__).parents[2] / "results" / "sample"
 

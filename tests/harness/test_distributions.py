@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.special import bdtr
 
-from reflex_bench.harness.distributions import binomial_cdf, binomial_chances, t_quantile
-from reflex_bench.harness.paired import smallest_significant
+from reflex_bench.harness.reporting.statistics.distributions import binomial_cdf, binomial_chances, t_quantile
+from reflex_bench.harness.reporting.statistics.paired import smallest_significant
 
 
 @given(st.integers(0, 20_000), st.floats(0, 1), st.floats(0, 1))

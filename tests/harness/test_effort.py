@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from synthetic_runs import REFLEXION, trial, write_run
 
-from reflex_bench.harness.frame import Run, read_run
-from reflex_bench.harness.measures import pass_at_k
-from reflex_bench.harness.render import render
-from reflex_bench.harness.tables import pass_at_k_table
+from reflex_bench.harness.reporting.measures import pass_at_k
+from reflex_bench.harness.reporting.tables.pass_at_k import pass_at_k_table
+from reflex_bench.harness.reporting.tables.render import render
+from reflex_bench.harness.storage.run_data import Run, read_run
 
 
 def one_arm(path: Path, rows: list[dict[str, Any]], tasks: int = 2, **info: Any) -> Run:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from reflex_bench.harness.env_file import read_env_file
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.planning.env_file import read_env_file
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from synthetic_runs import REFLEXION, chain, chains, trial, write_run
 
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.frame import accounting, read_run
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.storage.run_data import accounting, read_run
 
 pytestmark = pytest.mark.slow
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer.main
 
 from reflex_bench.cli.main import app
-from reflex_bench.harness.config import resolve
+from reflex_bench.harness.planning.config import resolve
 
 ROOT = Path(__file__).parents[2]
 SECTIONS = "model|endpoint|limits|memory|layout"
@@ -22,7 +22,7 @@ OF_SERVERS = {"--jinja", "--enable-auto-tool-choice"}  # llama.cpp's, and vLLM's
 
 def messages() -> Iterator[tuple[str, str]]:
     """The place and text of every string that is no docstring, but for those of other programs' commands."""
-    for folder in ("agents", "cli", "envs", "harness", "models"):
+    for folder in ("agents", "cli", "core", "envs", "harness", "models"):
         for file in sorted((ROOT / folder).rglob("*.py")):
             if file.name in ("manifest.py", "package.py"):  # they call git, pip and uv
                 continue

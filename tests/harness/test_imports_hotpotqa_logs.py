@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from reflexion_logs import FERRY, HEADER, LIGHTHOUSE, TOWNS, attempt, react, record, trial, write
 
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.hotpotqa_logs import Record, read_log
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.importing.hotpotqa_logs import Record, read_log
 
 PLAIN = "Context: \nQuestion: {question}\n"
 

@@ -14,19 +14,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from reflexion_logs import HEADER, LIGHTHOUSE, TOWNS, attempt, react, record, trial, write
 
-from reflex_bench.envs.alfworld.engine import Game
-from reflex_bench.envs.alfworld.games import generate_one
-from reflex_bench.envs.alfworld.official_data import load_official
-from reflex_bench.envs.alfworld.pddl import UnknownGame
+from reflex_bench.core.errors import EnvironmentFailure, UsageError
+from reflex_bench.envs.alfworld.engine.game import Game
+from reflex_bench.envs.alfworld.engine.loading.pddl import UnknownGame
+from reflex_bench.envs.alfworld.generator.first.game import generate_one
+from reflex_bench.envs.alfworld.official.data import load_official
 from reflex_bench.envs.hotpotqa import splits
-from reflex_bench.envs.hotpotqa.corpus import Found, LocalCorpus, Missing, read_pages
-from reflex_bench.envs.hotpotqa.snapshot import Snapshot
-from reflex_bench.envs.hotpotqa.wikipedia import Wikipedia
-from reflex_bench.harness.errors import EnvironmentFailure, UsageError
-from reflex_bench.harness.frame import read_run
-from reflex_bench.harness.hotpotqa_logs import read_log
-from reflex_bench.harness.mapped_rows import import_rows, read_map
-from reflex_bench.harness.reflexion_logs import import_reflexion_logs
+from reflex_bench.envs.hotpotqa.corpus.corpus import Found, LocalCorpus, Missing, read_pages
+from reflex_bench.envs.hotpotqa.corpus.snapshot import Snapshot
+from reflex_bench.envs.hotpotqa.corpus.wikipedia import Wikipedia
+from reflex_bench.harness.importing.hotpotqa_logs import read_log
+from reflex_bench.harness.importing.mapped_rows import import_rows, read_map
+from reflex_bench.harness.importing.reflexion_logs import import_reflexion_logs
+from reflex_bench.harness.storage.run_data import read_run
 
 pytestmark = pytest.mark.slow
 

@@ -12,16 +12,16 @@ from reflexion_logs import FERRY, HEADER, LIGHTHOUSE, TOWNS, attempt, react, rec
 from typer.testing import CliRunner
 
 from reflex_bench.cli import imports as command
-from reflex_bench.harness.compare import compare
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.footnotes import notes
-from reflex_bench.harness.frame import Run, accounting, read_run
-from reflex_bench.harness.paper_claims import claims_table
-from reflex_bench.harness.reflexion_logs import import_reflexion_logs
-from reflex_bench.harness.render import render
-from reflex_bench.harness.show import as_lines, trials_of
-from reflex_bench.harness.styles import styled_table
-from reflex_bench.harness.tables import write_tables
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.importing.paper_claims import claims_table
+from reflex_bench.harness.importing.reflexion_logs import import_reflexion_logs
+from reflex_bench.harness.reporting.compare import compare
+from reflex_bench.harness.reporting.footnotes import notes
+from reflex_bench.harness.reporting.show import as_lines, trials_of
+from reflex_bench.harness.reporting.tables.pass_at_k import write_tables
+from reflex_bench.harness.reporting.tables.render import render
+from reflex_bench.harness.reporting.tables.styles import styled_table
+from reflex_bench.harness.storage.run_data import Run, accounting, read_run
 
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "published_logs"
 SAMPLE = PUBLISHED.parent / "hotpotqa" / "distractor_100.jsonl"

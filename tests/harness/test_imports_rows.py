@@ -10,11 +10,11 @@ import typer
 from typer.testing import CliRunner
 
 from reflex_bench.cli import imports as command
-from reflex_bench.harness.compare import compare
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.frame import Run, accounting, read_run
-from reflex_bench.harness.mapped_rows import import_rows, read_map
-from reflex_bench.harness.samples import independent_estimates
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.importing.mapped_rows import import_rows, read_map
+from reflex_bench.harness.reporting.compare import compare
+from reflex_bench.harness.reporting.statistics.samples import independent_estimates
+from reflex_bench.harness.storage.run_data import Run, accounting, read_run
 
 
 def lines(path: Path, rows: list[dict[str, Any]]) -> Path:

@@ -5,9 +5,9 @@ from contextlib import closing
 
 import pytest
 
-from reflex_bench.harness.errors import ModelError, RunStopped, UsageError
-from reflex_bench.harness.journal import Call, Journal
-from reflex_bench.harness.lines import AppendFile, Syncer, cut_torn_line, read_lines
+from reflex_bench.core.errors import ModelError, RunStopped, UsageError
+from reflex_bench.core.jsonl import AppendFile, Syncer, cut_torn_line, read_lines
+from reflex_bench.harness.storage.journal import Call, Journal
 from reflex_bench.models.base import Reply, Usage
 
 CALL = Call("a1", 1, "react", "task-1", 1, 1, "actor")

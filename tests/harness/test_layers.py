@@ -10,9 +10,9 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from reflex_bench.harness.config import ArmConfig, Config, resolve
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.plan import make_plan
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.planning.config import ArmConfig, Config, resolve
+from reflex_bench.harness.planning.plan import make_plan
 
 pytestmark = pytest.mark.slow
 

@@ -9,9 +9,9 @@ import pytest
 from comparing import LEARNS, REACT, flowing, only, run_of, text_of
 from synthetic_runs import chains, trial, write_run
 
-from reflex_bench.harness.compare import compare
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.frame import Run, read_run
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.reporting.compare import compare
+from reflex_bench.harness.storage.run_data import Run, read_run
 
 
 def test_costs_are_of_the_trials_that_are_compared(tmp_path: Path) -> None:

@@ -24,12 +24,12 @@ from reading import rows
 from synthetic_runs import REFLEXION, chains, trial, write_run
 
 from reflex_bench.cli.read import list_runs, show
-from reflex_bench.harness.compare import compare
-from reflex_bench.harness.compare_table import comparison_tables
-from reflex_bench.harness.frame import read_run
-from reflex_bench.harness.plain import plain
-from reflex_bench.harness.render import Cell, Grid, Table, render
-from reflex_bench.harness.styles import styled_table
+from reflex_bench.core.control_characters import plain
+from reflex_bench.harness.reporting.compare import compare
+from reflex_bench.harness.reporting.tables.comparison import comparison_tables
+from reflex_bench.harness.reporting.tables.render import Cell, Grid, Table, render
+from reflex_bench.harness.reporting.tables.styles import styled_table
+from reflex_bench.harness.storage.run_data import read_run
 
 pytestmark = pytest.mark.slow
 

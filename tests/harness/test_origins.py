@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from reflex_bench.cli.bench import nest
-from reflex_bench.harness.config import resolve, resolve_sources
-from reflex_bench.harness.origins import BUILT_IN, values_of, variables_of
-from reflex_bench.harness.project_file import read_project
-from reflex_bench.harness.sources import Source
+from reflex_bench.harness.planning.config import resolve, resolve_sources
+from reflex_bench.harness.planning.origins import BUILT_IN, values_of, variables_of
+from reflex_bench.harness.planning.project_file import read_project
+from reflex_bench.harness.planning.sources import Source
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from reflex_bench.harness.paired import (
+from reflex_bench.harness.reporting.statistics.paired import (
     detectable_difference,
     detectable_difference_given,
     mcnemar_exact,

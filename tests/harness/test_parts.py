@@ -9,18 +9,17 @@ from typing import Any
 
 import pytest
 
-from reflex_bench.agents import reflectors
 from reflex_bench.agents.base import Limits, Reflection, Trajectory, Verdict
-from reflex_bench.agents.memory import Shown
-from reflex_bench.agents.prompts import load
+from reflex_bench.agents.memory.base import Shown
+from reflex_bench.agents.reflection import reflectors
+from reflex_bench.core import parts
+from reflex_bench.core.built_in import BUILT_IN
+from reflex_bench.core.errors import ModelError, ReflexError, RunStopped, TrialError, UsageError
 from reflex_bench.envs.base import Task
-from reflex_bench.harness import parts
-from reflex_bench.harness.built_in import BUILT_IN
-from reflex_bench.harness.config import MemoryConfig, resolve
-from reflex_bench.harness.doctor import examine
-from reflex_bench.harness.errors import ModelError, ReflexError, RunStopped, TrialError, UsageError
-from reflex_bench.harness.learning_doors import CheckedMemory, CheckedReflector
-from reflex_bench.harness.opening import (
+from reflex_bench.envs.prompts import load
+from reflex_bench.harness.checks.doctor import examine
+from reflex_bench.harness.planning.config import MemoryConfig, resolve
+from reflex_bench.harness.planning.opening import (
     memory_settings,
     open_agent,
     open_environment,
@@ -29,6 +28,7 @@ from reflex_bench.harness.opening import (
     open_reflector,
     open_similarity,
 )
+from reflex_bench.harness.running.learning_doors import CheckedMemory, CheckedReflector
 from reflex_bench.models.base import Reply
 from reflex_bench.models.registry import open_model
 
@@ -278,7 +278,7 @@ class made:
 
 
 MEMORY = """
-from reflex_bench.agents.memory import Shown
+from reflex_bench.agents.memory.base import Shown
 
 class View:
     def shown(self, opening=""): return {shown}

@@ -7,12 +7,12 @@ from contextlib import closing
 
 import pytest
 
-from reflex_bench.harness import progress
-from reflex_bench.harness.config import resolve
-from reflex_bench.harness.manifest import describe
-from reflex_bench.harness.plan import make_plan
-from reflex_bench.harness.progress import Tally
-from reflex_bench.harness.store import Store
+from reflex_bench.harness.planning.config import resolve
+from reflex_bench.harness.planning.plan import make_plan
+from reflex_bench.harness.running import progress
+from reflex_bench.harness.running.progress import Tally
+from reflex_bench.harness.storage.manifest import describe
+from reflex_bench.harness.storage.store import Store
 from reflex_bench.models.base import Reply, Usage
 
 

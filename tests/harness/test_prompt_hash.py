@@ -21,16 +21,21 @@ from typing import Any
 import pytest
 import yaml
 
-from reflex_bench.agents import audit, base, judge, prompts, structured
-from reflex_bench.envs.alfworld import hints
-from reflex_bench.envs.hotpotqa import profiles, tools
-from reflex_bench.harness import parts, situations
-from reflex_bench.harness import prompt_hash as module
-from reflex_bench.harness.config import resolve
-from reflex_bench.harness.layouts import limits_of
-from reflex_bench.harness.opening import open_environment, playable
-from reflex_bench.harness.plan import make_plan
-from reflex_bench.harness.prompt_hash import is_comparable, prompt_hash
+from reflex_bench.agents import base
+from reflex_bench.agents.evaluation import judge
+from reflex_bench.agents.reflection import audit, structured
+from reflex_bench.core import parts
+from reflex_bench.envs import prompts
+from reflex_bench.envs.alfworld.engine import hints
+from reflex_bench.envs.hotpotqa import profiles
+from reflex_bench.envs.hotpotqa.parsing import tools
+from reflex_bench.harness.planning import prompt_hash as module
+from reflex_bench.harness.planning import situations
+from reflex_bench.harness.planning.config import resolve
+from reflex_bench.harness.planning.layouts import limits_of
+from reflex_bench.harness.planning.opening import open_environment, playable
+from reflex_bench.harness.planning.plan import make_plan
+from reflex_bench.harness.planning.prompt_hash import is_comparable, prompt_hash
 
 pytestmark = pytest.mark.slow
 

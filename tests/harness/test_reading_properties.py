@@ -16,18 +16,18 @@ from reading import rows
 from synthetic_runs import chains, trial, write_run
 
 from reflex_bench.cli.read import list_runs
-from reflex_bench.harness.audit_table import reflections_table
-from reflex_bench.harness.compare import compare
-from reflex_bench.harness.compare_table import comparison_tables
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.frame import read_run
-from reflex_bench.harness.lines import read_lines
-from reflex_bench.harness.render import render
-from reflex_bench.harness.rescore import rescore
-from reflex_bench.harness.show import as_lines, trials_of
-from reflex_bench.harness.store import Store, read_manifest
-from reflex_bench.harness.styles import styled_table
-from reflex_bench.harness.verify import read_verified, verify
+from reflex_bench.core.errors import UsageError
+from reflex_bench.core.jsonl import read_lines
+from reflex_bench.harness.checks.rescore import rescore
+from reflex_bench.harness.checks.verify import read_verified, verify
+from reflex_bench.harness.reporting.compare import compare
+from reflex_bench.harness.reporting.show import as_lines, trials_of
+from reflex_bench.harness.reporting.tables.audit import reflections_table
+from reflex_bench.harness.reporting.tables.comparison import comparison_tables
+from reflex_bench.harness.reporting.tables.render import render
+from reflex_bench.harness.reporting.tables.styles import styled_table
+from reflex_bench.harness.storage.run_data import read_run
+from reflex_bench.harness.storage.store import Store, read_manifest
 
 pytestmark = pytest.mark.slow
 

@@ -7,12 +7,17 @@ from typing import Any
 import pytest
 from synthetic_runs import REFLEXION, chain, trial, write_run
 
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.frame import Run, read_run
-from reflex_bench.harness.reference import ALFWORLD_TYPES, ReferenceRow, read_reference, reference_rows
-from reflex_bench.harness.reference_grid import marks
-from reflex_bench.harness.render import render
-from reflex_bench.harness.styles import styled_table
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.reporting.reference import (
+    ALFWORLD_TYPES,
+    ReferenceRow,
+    read_reference,
+    reference_rows,
+)
+from reflex_bench.harness.reporting.tables.reference_grid import marks
+from reflex_bench.harness.reporting.tables.render import render
+from reflex_bench.harness.reporting.tables.styles import styled_table
+from reflex_bench.harness.storage.run_data import Run, read_run
 
 ALFWORLD = {"name": "alfworld", "feedback": "environment", "settings": {}}
 VALID_UNSEEN = {"name": "valid_unseen", "fingerprint": "ab" * 32, "tasks": 134, "notes": []}

@@ -8,11 +8,11 @@ from typing import Any
 
 from synthetic_runs import trial, write_run
 
-from reflex_bench.harness.declared import success_rule
-from reflex_bench.harness.footnotes import notes
-from reflex_bench.harness.frame import read_run
-from reflex_bench.harness.metrics_table import scores_table
-from reflex_bench.harness.rescore import rescore
+from reflex_bench.harness.checks.rescore import rescore
+from reflex_bench.harness.reporting.declared import success_rule
+from reflex_bench.harness.reporting.footnotes import notes
+from reflex_bench.harness.reporting.tables.metrics import scores_table
+from reflex_bench.harness.storage.run_data import read_run
 
 
 def answered(task: str, number: int, answer: str, won: bool, f1: float) -> dict[str, Any]:

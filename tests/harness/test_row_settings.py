@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from synthetic_runs import chains, trial, two_arms, write_run
 
-from reflex_bench.harness.footnotes import notes
-from reflex_bench.harness.frame import Run, read_run
-from reflex_bench.harness.measures import pass_at_k
-from reflex_bench.harness.tables import write_tables
+from reflex_bench.harness.reporting.footnotes import notes
+from reflex_bench.harness.reporting.measures import pass_at_k
+from reflex_bench.harness.reporting.tables.pass_at_k import write_tables
+from reflex_bench.harness.storage.run_data import Run, read_run
 
 
 def one_arm(path: Path, rows: list[dict[str, Any]], tasks: int = 2, **info: Any) -> Run:

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from synthetic_runs import trial, two_arms, write_run
 
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.footnotes import notes
-from reflex_bench.harness.frame import Run, read_run
-from reflex_bench.harness.measures import pass_at_k
-from reflex_bench.harness.render import render
-from reflex_bench.harness.samples import independent_estimates
-from reflex_bench.harness.tables import pass_at_k_table, write_tables
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.reporting.footnotes import notes
+from reflex_bench.harness.reporting.measures import pass_at_k
+from reflex_bench.harness.reporting.statistics.samples import independent_estimates
+from reflex_bench.harness.reporting.tables.pass_at_k import pass_at_k_table, write_tables
+from reflex_bench.harness.reporting.tables.render import render
+from reflex_bench.harness.storage.run_data import Run, read_run
 
 
 def one_arm(path: Path, rows: list[dict[str, Any]], tasks: int = 2, **info: Any) -> Run:

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from synthetic_runs import chains, trial, write_run
 
-from reflex_bench.harness.frame import Run, read_run
-from reflex_bench.harness.seeds import seeds_table
+from reflex_bench.harness.reporting.seeds import seeds_table
+from reflex_bench.harness.storage.run_data import Run, read_run
 
 
 def seeded(path: Path, seed: int, fingerprint: str) -> Run:

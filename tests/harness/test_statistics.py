@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from reflex_bench.harness.statistics import (
+from reflex_bench.harness.reporting.statistics.intervals import (
     error_bounds,
     holm,
     paired_bootstrap,

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from synthetic_runs import REFLEXION, chain, chains, trial, write_run
 
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.frame import Run, read_run
-from reflex_bench.harness.render import render
-from reflex_bench.harness.styles import styled_table
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.reporting.tables.render import render
+from reflex_bench.harness.reporting.tables.styles import styled_table
+from reflex_bench.harness.storage.run_data import Run, read_run
 
 TWO = {"react": {}, "reflexion": REFLEXION}
 

@@ -11,15 +11,20 @@ from typing import Any
 import pytest
 from synthetic_runs import REFLEXION, SETTINGS, TWO, chains, trial, two_arms, write_run
 
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.harness.footnotes import notes
-from reflex_bench.harness.frame import Run, read_run
-from reflex_bench.harness.measures import by_type, pass_at_k
-from reflex_bench.harness.number_format import amount, dollars
-from reflex_bench.harness.plain import plain
-from reflex_bench.harness.render import Cell, Grid, Table, render
-from reflex_bench.harness.row_settings import SETTINGS as SETTINGS_OF_ROWS
-from reflex_bench.harness.tables import outcomes_table, pass_at_k_table, shown_trials, write_tables
+from reflex_bench.core.control_characters import plain
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.reporting.footnotes import notes
+from reflex_bench.harness.reporting.measures import by_type, pass_at_k
+from reflex_bench.harness.reporting.row_settings import SETTINGS as SETTINGS_OF_ROWS
+from reflex_bench.harness.reporting.tables.number_format import amount, dollars
+from reflex_bench.harness.reporting.tables.pass_at_k import (
+    outcomes_table,
+    pass_at_k_table,
+    shown_trials,
+    write_tables,
+)
+from reflex_bench.harness.reporting.tables.render import Cell, Grid, Table, render
+from reflex_bench.harness.storage.run_data import Run, read_run
 
 
 def one_arm(path: Path, rows: list[dict[str, Any]], tasks: int = 2, **info: Any) -> Run:

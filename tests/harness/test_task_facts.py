@@ -10,11 +10,11 @@ from synthetic_runs import chains, trial, write_run
 
 from reflex_bench.envs.base import Split, Task
 from reflex_bench.envs.hotpotqa.questions import task as question_task
-from reflex_bench.harness.footnotes import notes
-from reflex_bench.harness.frame import Run, read_run
-from reflex_bench.harness.manifest import of_tasks
-from reflex_bench.harness.measures import by_type
-from reflex_bench.harness.task_facts import clusters_of
+from reflex_bench.harness.reporting.footnotes import notes
+from reflex_bench.harness.reporting.measures import by_type
+from reflex_bench.harness.reporting.task_facts import clusters_of
+from reflex_bench.harness.storage.manifest import of_tasks
+from reflex_bench.harness.storage.run_data import Run, read_run
 
 
 def one_arm(path: Path, rows: list[dict[str, Any]], tasks: int = 2, **info: Any) -> Run:

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from loopback import MODEL, Loopback, chat, error
 
-from reflex_bench.agents.similarity import Embeddings
-from reflex_bench.envs.alfworld.workers import WorkerPool
-from reflex_bench.envs.hotpotqa.wikipedia import Wikipedia
-from reflex_bench.harness import turns
-from reflex_bench.harness.errors import EnvironmentFailure, ModelError, ReflexError
-from reflex_bench.harness.turns import Turns, Urgency, give_up, take_back, waiting
+from reflex_bench.agents.memory.similarity import Embeddings
+from reflex_bench.core import compute_lock as turns
+from reflex_bench.core.compute_lock import Turns, Urgency, give_up, take_back, waiting
+from reflex_bench.core.errors import EnvironmentFailure, ModelError, ReflexError
+from reflex_bench.envs.alfworld.official.workers import WorkerPool
+from reflex_bench.envs.hotpotqa.corpus.wikipedia import Wikipedia
 from reflex_bench.models.base import Message, Request
-from reflex_bench.models.openai import OpenAIModel
+from reflex_bench.models.openai.model import OpenAIModel
 from reflex_bench.models.pacing import Pace
 from reflex_bench.models.registry import ModelOptions
 

@@ -9,10 +9,10 @@ import pytest
 from comparing import flowing, text_of
 from synthetic_runs import chains, trial, write_run
 
-from reflex_bench.harness.compare import compare
-from reflex_bench.harness.footnotes import notes
-from reflex_bench.harness.frame import Run, read_run
-from reflex_bench.harness.unread import unread
+from reflex_bench.harness.reporting.compare import compare
+from reflex_bench.harness.reporting.footnotes import notes
+from reflex_bench.harness.reporting.unread import unread
+from reflex_bench.harness.storage.run_data import Run, read_run
 
 OTHER_CAUSES: tuple[tuple[dict[str, Any], dict[str, Any], str], ...] = (
     ({"actions": "tools"}, {}, "--actions text"),

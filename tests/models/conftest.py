@@ -10,7 +10,7 @@ import pytest
 from clock import Clock
 from loopback import MODEL, Loopback
 
-from reflex_bench.models.openai import OpenAIModel
+from reflex_bench.models.openai.model import OpenAIModel
 from reflex_bench.models.registry import ModelOptions
 
 

@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from loopback import MODEL, Answer, Call, Loopback, as_json, chat
 
-from reflex_bench.harness.errors import ModelError
+from reflex_bench.core.errors import ModelError
 from reflex_bench.models.base import Message, Request
 from reflex_bench.models.local_server import default_connections, is_loopback
-from reflex_bench.models.openai import OpenAIModel
+from reflex_bench.models.openai.model import OpenAIModel
 
 pytestmark = pytest.mark.slow
 

@@ -11,11 +11,11 @@ import pytest
 from clock import Clock
 from loopback import Answer, Loopback, as_json, chat, error, page
 
-from reflex_bench.harness.errors import ContextOverflow, ModelError, RunStopped
+from reflex_bench.core.errors import ContextOverflow, ModelError, RunStopped
 from reflex_bench.models.base import Message, Reply, Request
-from reflex_bench.models.openai import OpenAIModel, base_of
-from reflex_bench.models.openai_complaints import complaint_in
-from reflex_bench.models.openai_meanings import meaning_of
+from reflex_bench.models.openai.errors.meanings import meaning_of
+from reflex_bench.models.openai.errors.messages import complaint_in
+from reflex_bench.models.openai.model import OpenAIModel, base_of
 from reflex_bench.models.prices import Prices
 
 Connect = Callable[..., OpenAIModel]
@@ -372,7 +372,7 @@ def test_redirects_in_a_circle_end(loopback: Loopback, connect: Connect) -> None
 
 
 def test_a_key_never_goes_from_https_to_http() -> None:
-    from reflex_bench.models.openai_endpoint import _is_same_host
+    from reflex_bench.models.openai.endpoint import _is_same_host
 
     assert _is_same_host("http://h/v1", "https://h/v1")
     assert not _is_same_host("https://h/v1", "http://h/v1")

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from loopback import Answer, Loopback, as_json, error, models, page
 
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.models.openai import OpenAIModel, create
+from reflex_bench.core.errors import UsageError
+from reflex_bench.models.openai.model import OpenAIModel, create
 from reflex_bench.models.prices import Prices
 from reflex_bench.models.registry import ModelOptions
 

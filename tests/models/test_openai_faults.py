@@ -14,10 +14,10 @@ import pytest
 from clock import Clock
 from loopback import Answer, Call, Loopback, as_json, chat, completion, error, page
 
-from reflex_bench.harness.errors import ContextOverflow, ModelError, RunStopped
+from reflex_bench.core.errors import ContextOverflow, ModelError, RunStopped
 from reflex_bench.models.base import Message, Request
-from reflex_bench.models.openai import OpenAIModel
-from reflex_bench.models.openai_faults import Complaint, unsupported
+from reflex_bench.models.openai.errors.faults import Complaint, unsupported
+from reflex_bench.models.openai.model import OpenAIModel
 
 pytestmark = pytest.mark.slow
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from loopback import MODEL, Answer, Call, Loopback, as_json, chat, completion, error, response, said, usage
 
-from reflex_bench.harness.errors import RunStopped
-from reflex_bench.models.openai import OpenAIModel
-from reflex_bench.models.openai_probe import probe
+from reflex_bench.core.errors import RunStopped
+from reflex_bench.models.openai.model import OpenAIModel
+from reflex_bench.models.openai.probe import probe
 
 Connect = Callable[..., OpenAIModel]
 

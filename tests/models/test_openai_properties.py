@@ -11,10 +11,10 @@ from growth import grows_linearly
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from reflex_bench.harness.errors import ModelError, ReflexError
+from reflex_bench.core.errors import ModelError, ReflexError
 from reflex_bench.models.base import Reply
-from reflex_bench.models.openai_faults import complaint_in, one_line, refusal, scrubbed, unsupported
-from reflex_bench.models.openai_wire import model_names, read
+from reflex_bench.models.openai.errors.faults import complaint_in, one_line, refusal, scrubbed, unsupported
+from reflex_bench.models.openai.wire import model_names, read
 
 CALL = {"id": "c", "type": "function", "function": {"name": "Search", "arguments": '{"entity": "x"}'}}
 CHAT = {

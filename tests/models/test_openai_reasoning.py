@@ -9,9 +9,9 @@ import pytest
 from loopback import Loopback, chat, completion
 
 from reflex_bench.models.base import Message, Request
-from reflex_bench.models.openai import OpenAIModel
-from reflex_bench.models.openai_reasoning import sent_back, split_text
-from reflex_bench.models.openai_usage import read_usage
+from reflex_bench.models.openai.model import OpenAIModel
+from reflex_bench.models.openai.reasoning import sent_back, split_text
+from reflex_bench.models.openai.usage import read_usage
 
 Connect = Callable[..., OpenAIModel]
 
@@ -144,7 +144,7 @@ def test_a_reply_that_begins_with_a_stop_is_the_models_and_no_fault_of_the_serve
 def test_a_withheld_reply_is_a_content_filter_under_every_name(
     loopback: Loopback, connect: Connect, finish: str
 ) -> None:
-    from reflex_bench.harness.errors import ModelError
+    from reflex_bench.core.errors import ModelError
 
     loopback.play(chat("I was", finish))
     with pytest.raises(ModelError, match="content filter"):

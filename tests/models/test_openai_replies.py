@@ -10,8 +10,8 @@ import pytest
 from loopback import Answer, Loopback, as_json, chat, completion, usage
 
 from reflex_bench.models.base import Message, Request, ToolCall, Usage
-from reflex_bench.models.openai import OpenAIModel
-from reflex_bench.models.openai_wire import as_text
+from reflex_bench.models.openai.model import OpenAIModel
+from reflex_bench.models.openai.wire import as_text
 from reflex_bench.models.prices import Prices
 
 Connect = Callable[..., OpenAIModel]

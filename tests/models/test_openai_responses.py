@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from loopback import Answer, Loopback, chat, error, response, said
 
-from reflex_bench.harness.errors import ContextOverflow, ModelError, RunStopped
+from reflex_bench.core.errors import ContextOverflow, ModelError, RunStopped
 from reflex_bench.models.base import Message, Request, ToolCall
-from reflex_bench.models.openai import OpenAIModel
+from reflex_bench.models.openai.model import OpenAIModel
 
 Connect = Callable[..., OpenAIModel]
 

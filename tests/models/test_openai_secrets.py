@@ -10,10 +10,10 @@ from collections.abc import Callable
 import pytest
 from loopback import Answer, Loopback, as_json, chat, error, page
 
-from reflex_bench.harness.errors import ReflexError
+from reflex_bench.core.errors import ReflexError
 from reflex_bench.models.base import Message, Request
-from reflex_bench.models.openai import OpenAIModel
-from reflex_bench.models.openai_faults import public_url, scrubbed
+from reflex_bench.models.openai.errors.faults import public_url, scrubbed
+from reflex_bench.models.openai.model import OpenAIModel
 
 Connect = Callable[..., OpenAIModel]
 

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from loopback import Answer, Call, Loopback, chat, error, usage
 
-from reflex_bench.harness.errors import RunStopped
+from reflex_bench.core.errors import RunStopped
 from reflex_bench.models.base import Message, Request
-from reflex_bench.models.openai import OpenAIModel
+from reflex_bench.models.openai.model import OpenAIModel
 from reflex_bench.models.pacing import Pace, Rate
 from reflex_bench.models.registry import ModelOptions
 

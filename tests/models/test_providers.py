@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 import pytest
 from loopback import Loopback
 
-from reflex_bench.harness.config import resolve
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.planning.config import resolve
 from reflex_bench.models.base import Message, Request
 from reflex_bench.models.providers import Provider, shipped_providers
 from reflex_bench.models.registry import ModelOptions, open_model

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.models.openai import OpenAIModel
+from reflex_bench.core.errors import UsageError
+from reflex_bench.models.openai.model import OpenAIModel
 from reflex_bench.models.registry import ModelOptions, open_model
 
 
@@ -38,7 +38,7 @@ def test_a_name_may_hold_slashes_and_colons() -> None:
 
 def test_the_package_of_the_same_name_is_not_shadowed() -> None:
     program = (
-        "import reflex_bench.models.openai as ours, openai\n"
+        "import reflex_bench.models.openai.model as ours, openai\n"
         "print(ours is not openai, hasattr(openai, 'OpenAI'), hasattr(ours, 'OpenAIModel'))"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
@@ -46,9 +46,8 @@ def test_the_package_of_the_same_name_is_not_shadowed() -> None:
 
 
 def test_opening_a_model_by_name_is_all_that_loads_the_client() -> None:
-    program = (
-        "import sys, reflex_bench.models.registry, reflex_bench.models.openai; print('openai' in sys.modules)"
-    )
+    modules = "reflex_bench.models.registry, reflex_bench.models.openai.model"
+    program = f"import sys, {modules}; print('openai' in sys.modules)"
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "False"
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from reflex_bench.harness.errors import ModelError, UsageError
+from reflex_bench.core.errors import ModelError, UsageError
 from reflex_bench.models.base import Message, Reply, Request, Usage
 from reflex_bench.models.hashing import request_hash
 from reflex_bench.models.registry import open_model

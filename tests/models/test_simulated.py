@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from reflex_bench.agents import prompts
 from reflex_bench.agents.messages import MEMORY_HEADER, opening, reflecting, transcript
-from reflex_bench.harness.errors import UsageError
-from reflex_bench.models import simulated
+from reflex_bench.core.errors import UsageError
+from reflex_bench.envs import prompts
 from reflex_bench.models.base import Message, Request, ToolCall
 from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.simulated import model as simulated
 
 ROOM = (
     "You are in the middle of a room. Looking quickly around you, you see a bed 1, a desk 1, a drawer 2, a drawer 1, "

@@ -10,18 +10,19 @@ from functools import partial
 
 import pytest
 
-from reflex_bench.agents import prompts, reflectors
 from reflex_bench.agents.base import Limits, Reflection, Trajectory, Verdict
-from reflex_bench.agents.memory import SlidingMemory, TaskMemory
+from reflex_bench.agents.memory.base import SlidingMemory, TaskMemory
 from reflex_bench.agents.messages import opening
 from reflex_bench.agents.react import react
+from reflex_bench.agents.reflection import reflectors
 from reflex_bench.agents.reflexion import Trial, reflexion
+from reflex_bench.envs import prompts
 from reflex_bench.envs.alfworld.environment import create
 from reflex_bench.envs.base import Environment, Task
-from reflex_bench.models import simulated
 from reflex_bench.models.base import Message, Reply, Request
 from reflex_bench.models.registry import ModelOptions
-from reflex_bench.models.simulated_household import HABITS
+from reflex_bench.models.simulated import model as simulated
+from reflex_bench.models.simulated.household import HABITS
 
 pytestmark = pytest.mark.slow
 

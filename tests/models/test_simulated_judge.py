@@ -12,20 +12,21 @@ from itertools import product
 
 import pytest
 
-from reflex_bench.agents import prompts, reflectors
-from reflex_bench.agents.audit import audit
 from reflex_bench.agents.base import Limits, Step, Trajectory
-from reflex_bench.agents.evaluators import build
-from reflex_bench.agents.judge import StepJudge, assessing, judging
+from reflex_bench.agents.evaluation.evaluators import build
+from reflex_bench.agents.evaluation.judge import StepJudge, assessing, judging
 from reflex_bench.agents.messages import reflecting
 from reflex_bench.agents.react import react
-from reflex_bench.agents.structured import diagnosing
+from reflex_bench.agents.reflection import reflectors
+from reflex_bench.agents.reflection.audit import audit
+from reflex_bench.agents.reflection.structured import diagnosing
 from reflex_bench.agents.transcripts import as_text
+from reflex_bench.envs import prompts
 from reflex_bench.envs.alfworld.environment import create
 from reflex_bench.envs.base import Environment, Task
-from reflex_bench.models import simulated
 from reflex_bench.models.base import Message, Reply, Request
 from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.simulated import model as simulated
 
 MODEL = simulated.create("", ModelOptions())
 TEXTS = prompts.load("alfworld")

@@ -12,23 +12,21 @@ from pathlib import Path
 
 import pytest
 
-from reflex_bench.agents import prompts
 from reflex_bench.agents.base import Limits, Trajectory
 from reflex_bench.agents.messages import opening, reflecting, transcript
 from reflex_bench.agents.react import react
 from reflex_bench.agents.transcripts import as_text
+from reflex_bench.envs import prompts
 from reflex_bench.envs.base import Environment, Task
 from reflex_bench.envs.hotpotqa.environment import create
-from reflex_bench.models import (
-    simulated,
-    simulated_questions,
-    simulated_questions_asked,
-    simulated_questions_notes,
-    simulated_questions_view,
-)
 from reflex_bench.models.base import Message, Reply, Request
 from reflex_bench.models.registry import ModelOptions
-from reflex_bench.models.simulated_questions import HABITS
+from reflex_bench.models.simulated import model as simulated
+from reflex_bench.models.simulated import questions as simulated_questions
+from reflex_bench.models.simulated import questions_asked as simulated_questions_asked
+from reflex_bench.models.simulated import questions_notes as simulated_questions_notes
+from reflex_bench.models.simulated import questions_view as simulated_questions_view
+from reflex_bench.models.simulated.questions import HABITS
 
 REAL = Path(__file__).parents[3] / "shared" / "data" / "hotpotqa" / "distractor_100.jsonl"
 TEXTS = prompts.load("hotpotqa")

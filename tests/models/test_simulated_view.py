@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from reflex_bench.envs.alfworld.package import package_folder
-from reflex_bench.models import simulated_household_notes as notes
-from reflex_bench.models.simulated_household_view import Goal, View, read
+from reflex_bench.envs.alfworld.official.package import package_folder
+from reflex_bench.models.simulated import household_notes as notes
+from reflex_bench.models.simulated.household_view import Goal, View, read
 
 KINDS = {
     "pick_and_place_simple": "put",

@@ -2,8 +2,8 @@
 
 from pydantic import BaseModel
 
-from reflex_bench.agents.prompts import parse
 from reflex_bench.envs.base import Action, Split, StepResult, Task
+from reflex_bench.envs.prompts import parse
 
 TEXTS = """
 instruction: Guess the number. Write one number and nothing else.

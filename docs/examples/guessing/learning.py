@@ -1,8 +1,8 @@
 """Who says that a trial failed, what is made of it, and how that is remembered and found again."""
 
 from reflex_bench.agents.base import Reflection, Verdict
-from reflex_bench.agents.memory import SlidingMemory
-from reflex_bench.harness.parts import stating
+from reflex_bench.agents.memory.base import SlidingMemory
+from reflex_bench.core.parts import stating
 
 
 def quick(trajectory, prompts, ask):
@@ -18,7 +18,7 @@ def bounds(failed, earlier, prompts, ask, history=(), *, auditing=None):
 
 
 class Newest(SlidingMemory):
-    """A memory that shows the newest reflection alone. See `reflex_bench.agents.memory.Memory`."""
+    """A memory that shows the newest reflection alone. See `reflex_bench.agents.memory.base.Memory`."""
 
     def __init__(self, options):
         super().__init__(size=1)

@@ -1,6 +1,6 @@
 """A table of a finished run."""
 
-from reflex_bench.harness.render import Cell, Grid, Table
+from reflex_bench.harness.reporting.tables.render import Cell, Grid, Table
 
 
 def steps(run):

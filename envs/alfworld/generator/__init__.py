@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from reflex_bench.envs.alfworld import games as first
-from reflex_bench.envs.alfworld.games import GeneratedGame
+from reflex_bench.core.errors import UsageError
+from reflex_bench.envs.alfworld.generator.first import game as first
+from reflex_bench.envs.alfworld.generator.first.game import GeneratedGame
 from reflex_bench.envs.alfworld.generator.recipe import VERSION, Recipe
-from reflex_bench.envs.alfworld.package import package_version
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.envs.alfworld.official.package import package_version
 
 __all__ = [
     "VERSION",
@@ -73,7 +73,7 @@ def generate_one(recipe: Recipe | int, number: int) -> GeneratedGame:
     recipe = _recipe(recipe)
     if recipe.generator == first.VERSION:
         return first.generate_one(recipe.seed, number)
-    from reflex_bench.envs.alfworld.generator import second
+    from reflex_bench.envs.alfworld.generator.second import game as second
 
     return second.generate_one(recipe, number)
 

@@ -1,78 +1,143 @@
-"""Chooses what a game of generator 2 asks for: a kind of room, a goal and a floor plan that has what it takes."""
+"""The six kinds of task: their names, their mix and the choice of a goal that fits a room."""
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from reflex_bench.envs.alfworld.dice import Dice
-from reflex_bench.envs.alfworld.generator.counts import Weights, counts
-from reflex_bench.envs.alfworld.generator.furniture import furnish
-from reflex_bench.envs.alfworld.goals import APPLIANCES, EXAMINE, OFFICIAL_NAMES, Goal
-from reflex_bench.envs.alfworld.layouts import room_numbers, tables
-from reflex_bench.envs.alfworld.rooms import Room
+from reflex_bench.core.seeded_random import Dice
+from reflex_bench.envs.alfworld.generator.layouts import BATHROOM, BEDROOM, KITCHEN, LIVING_ROOM, tables
+from reflex_bench.envs.alfworld.generator.rooms import Room, count_types
 
-_UNSEEN = frozenset({10, 219, 308, 424})
-_UNSEEN_SHARE = 0.33
-"""How often the floor plan is one of the four of valid_unseen, which are smaller than most, where one of them fits: so
-often as in the mean of the three official sets."""
+PUT, CLEAN, HEAT, COOL, EXAMINE, PUT_TWO = "put", "clean", "heat", "cool", "examine", "puttwo"
 
-_SMALLER_OF_TWO = 0.4
-"""How often two floor plans are drawn and the one with fewer pieces taken. The goals asked for are mostly possible in
-the larger rooms; without this the mean is 26 receptacles, above all three official sets (22.1 to 24.4)."""
+OFFICIAL_NAMES = {
+    PUT: "pick_and_place_simple",
+    CLEAN: "pick_clean_then_place_in_recep",
+    HEAT: "pick_heat_then_place_in_recep",
+    COOL: "pick_cool_then_place_in_recep",
+    EXAMINE: "look_at_obj_in_light",
+    PUT_TWO: "pick_two_obj_and_place",
+}
+SHORT_NAMES = {official: short for short, official in OFFICIAL_NAMES.items()}
+
+# The official unseen validation split: 134 games (Shridhar et al., 2021, table 1).
+MIX = {PUT: 24, CLEAN: 31, HEAT: 23, COOL: 21, EXAMINE: 18, PUT_TWO: 17}
+CYCLE = sum(MIX.values())
+
+# gen/constants.py, GOALS_VALID
+ROOM_KINDS = {
+    PUT: (KITCHEN, LIVING_ROOM, BEDROOM, BATHROOM),
+    CLEAN: (KITCHEN, BATHROOM),
+    HEAT: (KITCHEN,),
+    COOL: (KITCHEN,),
+    EXAMINE: (LIVING_ROOM, BEDROOM),
+    PUT_TWO: (KITCHEN, LIVING_ROOM, BEDROOM, BATHROOM),
+}
+APPLIANCES = {CLEAN: "SinkBasin", HEAT: "Microwave", COOL: "Fridge"}
+_ABILITIES = {CLEAN: "Cleanable", HEAT: "Heatable", COOL: "Coolable"}
+# Where a lamp may stand, best first.
+LAMP_TABLES = ("Desk", "SideTable", "Dresser", "CoffeeTable", "DiningTable", "TVStand", "CounterTop", "Shelf")
+LAMPS = ("DeskLamp", "FloorLamp")
 
 
-def choose(kind: str, dice: Dice) -> tuple[Room, Goal] | None:
-    """Return a room and a goal of the given type, as often as official games have them.
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What a game asks for.
 
-    Args:
-        kind: `put`, `clean`, …
-        dice: where the choices come from.
-
-    Returns:
-        None where the goal drawn fits no room.
+    Attributes:
+        type: `put`, `clean`, `heat`, `cool`, `examine` or `puttwo`.
+        target: the type of object that it is about.
+        parent: the type of receptacle that the object belongs in; empty for `examine`.
+        toggle: the type of lamp; empty for all others.
+        sentence: the task in words, without the full stop.
     """
-    rooms = counts().goals[kind]
-    room_kind = drawn({name: wishes.share for name, wishes in rooms.items()}, dice)
-    wishes = rooms[room_kind]
-    into = drawn(wishes.into, dice)
-    fitting = {
-        thing: weight
-        for thing, weight in wishes.sought.items()
-        if kind == EXAMINE or thing in tables().holds[into]
-    }
-    if not fitting:
+
+    type: str
+    target: str
+    parent: str
+    toggle: str
+    sentence: str
+
+    @property
+    def pddl(self) -> str:
+        """The package's goal, filled in; `#` stands for the hyphen, and the last bracket closes the problem."""
+        text = tables().goals[OFFICIAL_NAMES[self.type]]["pddl"]
+        assert isinstance(text, str)
+        return text.format(obj=self.target, recep=self.parent, toggle=self.toggle).strip()
+
+    @property
+    def shunned(self) -> frozenset[str]:
+        """Receptacle types in which no target may lie at the start: there the task would be done, or half done."""
+        return frozenset({self.parent, APPLIANCES.get(self.type, "")} - {""})
+
+
+def scheduled_type(number: int) -> str:
+    """The type of the game with this number, counted from 0.
+
+    Every run of games from the first follows the official mix as closely as whole games allow, and every 134 exactly.
+    """
+    return _SCHEDULE[number % CYCLE]
+
+
+def choose_goal(room: Room, kind: str, dice: Dice) -> Goal | None:
+    """A goal of the given type that the room allows; None where it allows none."""
+    if kind == EXAMINE:
+        return _choose_examine(room, dice)
+    ability = _ABILITIES.get(kind)
+    targets = objects_of(room) & (tables().able[ability] if ability else objects_of(room))
+    choices: list[tuple[str, list[str]]] = []
+    for parent in sorted(count_types(room)):
+        if parent == APPLIANCES.get(kind):
+            continue
+        shunned = {parent, APPLIANCES.get(kind, "")}
+        fitting = sorted(
+            thing for thing in targets & tables().holds[parent] if set(homes(room, thing)) - shunned
+        )
+        if fitting:
+            choices.append((parent, fitting))
+    if not choices:
         return None
-    target = drawn(fitting, dice)
-    numbers = _rooms_with(room_kind, into, target, APPLIANCES.get(kind, ""))
-    if not numbers:
+    parent, fitting = dice.pick(choices)
+    return _worded(kind, dice.pick(fitting), parent, "", dice)
+
+
+def objects_of(room: Room) -> frozenset[str]:
+    """The types of object seen in the room that some receptacle in it may hold."""
+    return frozenset(thing for thing in room.types if homes(room, thing))
+
+
+def homes(room: Room, thing: str) -> list[str]:
+    """The types of receptacle in the room that may hold an object type."""
+    return [kind for kind in sorted(count_types(room)) if thing in tables().holds[kind]]
+
+
+def lamps_of(room: Room) -> list[str]:
+    """The kinds of lamp seen in the room, where there is something to stand them on."""
+    return [lamp for lamp in LAMPS if lamp in room.types] if room.of_type(*LAMP_TABLES) else []
+
+
+def _choose_examine(room: Room, dice: Dice) -> Goal | None:
+    lamps = lamps_of(room)
+    targets = sorted(objects_of(room))
+    if not lamps or not targets:
         return None
-    unseen = [number for number in numbers if number in _UNSEEN]
-    pool = unseen if unseen and dice.chance(_UNSEEN_SHARE) else numbers
-    rooms_drawn = [furnish(dice.pick(pool)) for _ in range(2 if dice.chance(_SMALLER_OF_TWO) else 1)]
-    room = min(rooms_drawn, key=lambda room: len(room.receptacles))
-    parent, toggle = ("", into) if kind == EXAMINE else (into, "")
-    return room, Goal(kind, target, parent, toggle, _sentence(kind, target, parent, toggle, dice))
+    return _worded(EXAMINE, dice.pick(targets), "", dice.pick(lamps), dice)
 
 
-def drawn(weights: Weights, dice: Dice) -> str:
-    """Return one of the names, by weight."""
-    names = list(weights)
-    return dice.weighted(names, [weights[name] for name in names])
-
-
-@cache
-def _rooms_with(kind: str, *types: str) -> tuple[int, ...]:
-    return tuple(number for number in room_numbers(kind) if {*types} - {""} <= _present(number))
-
-
-def _present(number: int) -> set[str]:
-    room = furnish(number)
-    return {piece.type for piece in room.receptacles} | (room.types & counts().objects[room.kind].keys())
-
-
-def _sentence(kind: str, target: str, parent: str, toggle: str, dice: Dice) -> str:
+def _worded(kind: str, target: str, parent: str, toggle: str, dice: Dice) -> Goal:
     templates = tables().goals[OFFICIAL_NAMES[kind]]["templates"]
     assert isinstance(templates, list)
     sentence = dice.pick(templates).format(obj=target.lower(), recep=parent.lower(), toggle=toggle.lower())
-    assert isinstance(sentence, str)
-    return sentence
+    return Goal(kind, target, parent, toggle, sentence)
+
+
+def _schedule() -> Iterable[str]:
+    given = dict.fromkeys(MIX, 0)
+    for number in range(1, CYCLE + 1):
+        most_behind = max(MIX, key=lambda kind: MIX[kind] * number - CYCLE * given[kind])
+        given[most_behind] += 1
+        yield most_behind
+
+
+_SCHEDULE = tuple(_schedule())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
-from reflex_bench.harness.errors import UsageError, unknown
+from reflex_bench.core.errors import UsageError, unknown
 
 VERSION = 2
 """Of the generator that is used unless another is named. Raised whenever any game of any seed changes."""

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reflex_bench.envs.alfworld import actions
-from reflex_bench.envs.alfworld.actions import read_action
+from reflex_bench.envs.alfworld.parsing import actions
+from reflex_bench.envs.alfworld.parsing.actions import read_action
 from reflex_bench.envs.base import Action
 
 GO = "go to desk 1"

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reflex_bench.envs.alfworld.domain import read_domain
-from reflex_bench.envs.alfworld.engine import Game, UnknownGame
-from reflex_bench.envs.alfworld.pddl import UnwinnableGame, clean, nest
+from reflex_bench.envs.alfworld.engine.game import Game, UnknownGame
+from reflex_bench.envs.alfworld.engine.loading.domain import read_domain
+from reflex_bench.envs.alfworld.engine.loading.pddl import UnwinnableGame, clean, nest
 
 DATA = Path(__file__).parents[4] / "shared" / "data" / "alfworld_official"
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the official games are not at hand")

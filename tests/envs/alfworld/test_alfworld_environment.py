@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from reflex_bench.core.errors import EnvironmentFailure, UsageError
 from reflex_bench.envs.alfworld.environment import create
 from reflex_bench.envs.alfworld.generator import GAME_FILE, write
 from reflex_bench.envs.base import Environment, StepResult, Task
-from reflex_bench.harness.errors import EnvironmentFailure, UsageError
 
 
 @pytest.fixture(autouse=True)

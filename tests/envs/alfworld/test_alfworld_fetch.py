@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.alfworld.fetch import Archive, fetch, unpack
-from reflex_bench.harness.errors import UsageError
 
 NAME = "json_2.1.1/valid_unseen/task/trial/game.tw-pddl"
 

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from reflex_bench.envs.alfworld.contents import LOOK_ALIKES
-from reflex_bench.envs.alfworld.dice import Dice
-from reflex_bench.envs.alfworld.engine import Game
+from reflex_bench.core.seeded_random import Dice
+from reflex_bench.envs.alfworld.engine.game import Game
 from reflex_bench.envs.alfworld.generator import GeneratedGame, Recipe, generate, write
-from reflex_bench.envs.alfworld.layouts import layout, tables
-from reflex_bench.envs.alfworld.official import solves
-from reflex_bench.envs.alfworld.package import package_folder, package_version
-from reflex_bench.envs.alfworld.problem import shown_names
-from reflex_bench.envs.alfworld.rooms import furnish
+from reflex_bench.envs.alfworld.generator.first.contents import LOOK_ALIKES
+from reflex_bench.envs.alfworld.generator.layouts import layout, tables
+from reflex_bench.envs.alfworld.generator.problem import shown_names
+from reflex_bench.envs.alfworld.generator.rooms import furnish
+from reflex_bench.envs.alfworld.official.engine import solves
+from reflex_bench.envs.alfworld.official.package import package_folder, package_version
 
 # sha256 over the first 134 games of seed 0 with alfworld 0.4.2. Generator 1 never changes: old runs have its games.
 DIGEST = "b16d5dce0c2e56d88886442c9864731c1fe2667d22ac583afb48eef929b237c6"

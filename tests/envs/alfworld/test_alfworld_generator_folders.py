@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.alfworld.generator import GAME_FILE, INDEX_FILE, cached, read, write
-from reflex_bench.harness.errors import UsageError
 
 
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ from types import ModuleType
 
 import pytest
 
-from reflex_bench.envs.alfworld.engine import Game
-from reflex_bench.envs.alfworld.facts import Facts
+from reflex_bench.envs.alfworld.engine.game import Game
+from reflex_bench.envs.alfworld.engine.loading.facts import Facts
 from reflex_bench.envs.alfworld.generator import GeneratedGame, Recipe, generate
-from reflex_bench.envs.alfworld.official import solves
-from reflex_bench.envs.alfworld.package import package_version
+from reflex_bench.envs.alfworld.official.engine import solves
+from reflex_bench.envs.alfworld.official.package import package_version
 
 ROOT = Path(__file__).parents[3]
 # sha256 over the first 134 games of seed 0 with alfworld 0.4.2. If it changes, raise `recipe.VERSION`.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from reflex_bench.envs.alfworld.grammar import Grammar, detect
-from reflex_bench.envs.alfworld.layouts import tables
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.core.errors import UsageError
+from reflex_bench.envs.alfworld.generator.layouts import tables
+from reflex_bench.envs.alfworld.parsing.grammar import Grammar, detect
 
 OLD, NEW = Grammar(puts=True), Grammar(puts=False)
 

@@ -7,11 +7,11 @@ from collections import Counter
 
 import pytest
 
-from reflex_bench.envs.alfworld.engine import Game
+from reflex_bench.core.errors import UsageError
+from reflex_bench.envs.alfworld.engine.game import Game
+from reflex_bench.envs.alfworld.engine.hints import why_without_effect
 from reflex_bench.envs.alfworld.environment import create
 from reflex_bench.envs.alfworld.generator import generate_one
-from reflex_bench.envs.alfworld.hints import why_without_effect
-from reflex_bench.harness.errors import UsageError
 
 STEPS = 400
 FORMS = {

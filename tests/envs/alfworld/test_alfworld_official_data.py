@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.alfworld.generator import GAME_FILE, write
-from reflex_bench.envs.alfworld.inventory import inventory
-from reflex_bench.envs.alfworld.official_data import load_official
+from reflex_bench.envs.alfworld.official.data import load_official
+from reflex_bench.envs.alfworld.official.inventory import inventory
 from reflex_bench.envs.alfworld.splits import load_procedural, select
 from reflex_bench.envs.sampling import Sampling
-from reflex_bench.harness.errors import UsageError
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "alfworld_official"
 real_games = pytest.mark.skipif(

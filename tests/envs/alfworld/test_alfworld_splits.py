@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.alfworld.generator import Recipe
 from reflex_bench.envs.alfworld.splits import (
     games_needed,
@@ -18,7 +19,6 @@ from reflex_bench.envs.alfworld.splits import (
     select,
 )
 from reflex_bench.envs.base import Split, Task
-from reflex_bench.harness.errors import UsageError
 
 
 @pytest.fixture(autouse=True)

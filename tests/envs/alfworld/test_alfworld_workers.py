@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from reflex_bench.envs.alfworld.engine import Game
+from reflex_bench.core.errors import EnvironmentFailure
+from reflex_bench.envs.alfworld.engine.game import Game
 from reflex_bench.envs.alfworld.generator import GAME_FILE, write
-from reflex_bench.envs.alfworld.workers import WorkerPool
-from reflex_bench.harness.errors import EnvironmentFailure
+from reflex_bench.envs.alfworld.official.workers import WorkerPool
 
 pytestmark = pytest.mark.official
 
@@ -145,7 +145,7 @@ def test_workers_are_used_again_and_replaced_after_their_games(games: list[Path]
 def test_workers_end_with_a_killed_parent_even_while_they_load(games: list[Path]) -> None:
     program = (
         "import sys, threading, time; from pathlib import Path\n"
-        "from reflex_bench.envs.alfworld.workers import WorkerPool\n"
+        "from reflex_bench.envs.alfworld.official.workers import WorkerPool\n"
         "pool = WorkerPool(2)\n"
         "pool.open(Path(sys.argv[1])).reset()\n"
         "threading.Thread(target=pool.open(Path(sys.argv[1])).reset).start()\n"

@@ -9,9 +9,9 @@ from itertools import pairwise
 import alfworld_transcripts as transcripts
 import pytest
 
-from reflex_bench.envs.alfworld import engine
-from reflex_bench.envs.alfworld.engine import Game, Games, Step, UnknownGame
-from reflex_bench.envs.alfworld.releases import RELEASES, rewrite
+from reflex_bench.envs.alfworld.engine import game as engine
+from reflex_bench.envs.alfworld.engine.game import Game, Games, Step, UnknownGame
+from reflex_bench.envs.alfworld.official.releases import RELEASES, rewrite
 
 
 def recorded(name):

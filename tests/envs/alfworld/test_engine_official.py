@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor
 import alfworld_transcripts as transcripts
 import pytest
 
-from reflex_bench.envs.alfworld.engine import Game
+from reflex_bench.envs.alfworld.engine.game import Game
+from reflex_bench.envs.alfworld.engine.planner import shortest_plan
 from reflex_bench.envs.alfworld.episode import AlfworldEpisode, Opened
 from reflex_bench.envs.alfworld.generator import generate_one
-from reflex_bench.envs.alfworld.grammar import Grammar
-from reflex_bench.envs.alfworld.planner import shortest_plan
-from reflex_bench.envs.alfworld.releases import RELEASES, rewrite
+from reflex_bench.envs.alfworld.official.releases import RELEASES, rewrite
+from reflex_bench.envs.alfworld.official.workers import WorkerPool
+from reflex_bench.envs.alfworld.parsing.grammar import Grammar
 from reflex_bench.envs.alfworld.verify import compare, replay
-from reflex_bench.envs.alfworld.workers import WorkerPool
 
 pytestmark = pytest.mark.official
 

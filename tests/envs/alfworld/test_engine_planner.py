@@ -5,9 +5,9 @@ import random
 import alfworld_transcripts as transcripts
 import pytest
 
-from reflex_bench.envs.alfworld.engine import Game
+from reflex_bench.envs.alfworld.engine.game import Game
+from reflex_bench.envs.alfworld.engine.planner import shortest_plan
 from reflex_bench.envs.alfworld.generator import generate
-from reflex_bench.envs.alfworld.planner import shortest_plan
 
 # These change nothing, and nothing that a goal asks for needs a lid to be closed.
 IDLE = {"look", "inventory", "help", "examine", "close"}

@@ -5,10 +5,10 @@ import json
 import alfworld_transcripts as transcripts
 import pytest
 
-from reflex_bench.envs.alfworld.engine import Game
+from reflex_bench.envs.alfworld.engine.game import Game
+from reflex_bench.envs.alfworld.engine.refusals import Vocabulary
 from reflex_bench.envs.alfworld.environment import create
-from reflex_bench.envs.alfworld.official_data import GameFile, room_of
-from reflex_bench.envs.alfworld.refusals import Vocabulary
+from reflex_bench.envs.alfworld.official.data import GameFile, room_of
 from reflex_bench.envs.base import INVALID_REASONS, Task
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from reflex_bench.envs.hotpotqa import generator
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.core.errors import UsageError
+from reflex_bench.envs.hotpotqa.generator import twin as generator
 
 SEED, COUNT = 7, 500
 

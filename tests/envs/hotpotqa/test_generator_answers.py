@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
-from reflex_bench.envs.hotpotqa.generator import Asked, Twin, compose
-from reflex_bench.envs.hotpotqa.generator_query import Atom, Query
-from reflex_bench.envs.hotpotqa.world import Fact, Value
+from reflex_bench.envs.hotpotqa.generator.query import Atom, Query
+from reflex_bench.envs.hotpotqa.generator.twin import Asked, Twin, compose
+from reflex_bench.envs.hotpotqa.world.world import Fact, Value
 
 MONTHS = ["January", "February", "March", "April", "May", "June", "July"]
 MONTHS += ["August", "September", "October", "November", "December"]

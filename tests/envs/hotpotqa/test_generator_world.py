@@ -9,12 +9,12 @@ from dataclasses import replace
 
 import pytest
 
-from reflex_bench.envs.hotpotqa.generator import Twin, compose
-from reflex_bench.envs.hotpotqa.generator_forms import bridge, compared, shared
-from reflex_bench.envs.hotpotqa.pages import date_text, mention, write_pages
-from reflex_bench.envs.hotpotqa.world import World
-from reflex_bench.envs.hotpotqa.world_dice import Dice
-from reflex_bench.envs.hotpotqa.world_names import an, roman, variant
+from reflex_bench.envs.hotpotqa.generator.forms import bridge, compared, shared
+from reflex_bench.envs.hotpotqa.generator.twin import Twin, compose
+from reflex_bench.envs.hotpotqa.world.dice import Dice
+from reflex_bench.envs.hotpotqa.world.names import an, roman, variant
+from reflex_bench.envs.hotpotqa.world.pages import date_text, mention, write_pages
+from reflex_bench.envs.hotpotqa.world.world import World
 
 WORKS = ("novel", "film", "painting", "album", "opera")
 MAKERS = ("creator", "star", "score", "producer", "leader", "member", "commander", "librettist", "dedicatee")

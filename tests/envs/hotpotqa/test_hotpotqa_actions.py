@@ -14,8 +14,8 @@ import pytest
 from growth import grows_linearly
 
 from reflex_bench.envs import completions
-from reflex_bench.envs.hotpotqa.actions import read_action, split_command
-from reflex_bench.envs.hotpotqa.tools import from_tool_call, tools
+from reflex_bench.envs.hotpotqa.parsing.actions import read_action, split_command
+from reflex_bench.envs.hotpotqa.parsing.tools import from_tool_call, tools
 
 CASES = Path(__file__).parents[2] / "data" / "hotpotqa" / "hotpotqa_action_cases.jsonl"
 ERRORS = {"reasoning_not_closed": "unclosed_reasoning"}

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from reflex_bench.envs.hotpotqa.corpus import Found, LocalCorpus, Missing, read_pages
-from reflex_bench.envs.hotpotqa.documents import Document, fold, loosened
-from reflex_bench.envs.hotpotqa.index import LEAST_CACHED, Index, words
-from reflex_bench.envs.hotpotqa.sentences import split_sentences
-from reflex_bench.harness.errors import UsageError
+from reflex_bench.core.errors import UsageError
+from reflex_bench.envs.hotpotqa.corpus.corpus import Found, LocalCorpus, Missing, read_pages
+from reflex_bench.envs.hotpotqa.corpus.documents import Document, fold, loosened
+from reflex_bench.envs.hotpotqa.corpus.index import LEAST_CACHED, Index, words
+from reflex_bench.envs.hotpotqa.corpus.sentences import split_sentences
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "hotpotqa" / "distractor_100.jsonl"
 PAGES = (

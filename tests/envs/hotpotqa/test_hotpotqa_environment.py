@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from reflex_bench.agents import prompts
+from reflex_bench.core.errors import UsageError
+from reflex_bench.envs import prompts
 from reflex_bench.envs.base import Environment, Example, Task
 from reflex_bench.envs.hotpotqa import splits
-from reflex_bench.envs.hotpotqa.corpus import LocalCorpus, read_pages
+from reflex_bench.envs.hotpotqa.corpus.corpus import LocalCorpus, read_pages
 from reflex_bench.envs.hotpotqa.environment import create
 from reflex_bench.envs.hotpotqa.episode import HotpotEpisode
 from reflex_bench.envs.hotpotqa.profiles import REFLEX
 from reflex_bench.envs.hotpotqa.questions import Question
 from reflex_bench.envs.hotpotqa.scoring import SuccessRule
-from reflex_bench.harness.errors import UsageError
 
 DATA = Path(__file__).parents[2] / "data" / "hotpotqa"
 REAL = Path(__file__).parents[4] / "shared" / "data" / "hotpotqa"

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reflex_bench.envs.base import ParsePolicy
-from reflex_bench.envs.hotpotqa.actions import VERBS, read_action, split_command
+from reflex_bench.envs.hotpotqa.parsing.actions import VERBS, read_action, split_command
 from reflex_bench.envs.hotpotqa.scoring import answer_score, normalise, success_rule
 
 pytestmark = pytest.mark.slow

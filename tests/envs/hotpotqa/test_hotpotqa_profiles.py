@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from reflex_bench.envs.base import Task
-from reflex_bench.envs.hotpotqa.corpus import Corpus, Found, LocalCorpus, Missing
-from reflex_bench.envs.hotpotqa.documents import Document
+from reflex_bench.envs.hotpotqa.corpus.corpus import Corpus, Found, LocalCorpus, Missing
+from reflex_bench.envs.hotpotqa.corpus.documents import Document
 from reflex_bench.envs.hotpotqa.episode import HotpotEpisode
 from reflex_bench.envs.hotpotqa.profiles import PROFILES, REFLEX
 from reflex_bench.envs.hotpotqa.questions import Question

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.hotpotqa.scoring import (
     Score,
     answer_score,
@@ -22,7 +23,6 @@ from reflex_bench.envs.hotpotqa.scoring import (
     success_rule,
     support_score,
 )
-from reflex_bench.harness.errors import UsageError
 
 DATA = Path(__file__).parents[2] / "data" / "hotpotqa"
 

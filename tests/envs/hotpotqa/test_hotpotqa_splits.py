@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.hotpotqa import splits
-from reflex_bench.envs.hotpotqa.documents import Document
+from reflex_bench.envs.hotpotqa.corpus.documents import Document
 from reflex_bench.envs.hotpotqa.questions import Question, task
 from reflex_bench.envs.sampling import Sampling
-from reflex_bench.harness.errors import UsageError
 
 REAL = Path(__file__).parents[4] / "shared" / "data" / "hotpotqa"
 
@@ -283,7 +283,7 @@ def test_the_invented_world_grows_until_there_are_enough_of_a_type() -> None:
 def test_without_a_network_the_hub_is_a_usage_error(tmp_path: Path) -> None:
     code = (
         "from reflex_bench.envs.hotpotqa import splits\n"
-        "from reflex_bench.harness.errors import UsageError\n"
+        "from reflex_bench.core.errors import UsageError\n"
         "try: splits.hub('distractor')\n"
         "except UsageError as error: print(error)\n"
     )

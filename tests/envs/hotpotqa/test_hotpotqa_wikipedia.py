@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
+from reflex_bench.core.errors import EnvironmentFailure, UsageError
 from reflex_bench.envs.base import Task
-from reflex_bench.envs.hotpotqa.corpus import Found, Missing
+from reflex_bench.envs.hotpotqa.corpus.corpus import Found, Missing
+from reflex_bench.envs.hotpotqa.corpus.wikipedia import Wikipedia
 from reflex_bench.envs.hotpotqa.episode import HotpotEpisode
 from reflex_bench.envs.hotpotqa.profiles import PROFILES
 from reflex_bench.envs.hotpotqa.questions import Question
 from reflex_bench.envs.hotpotqa.scoring import SuccessRule
-from reflex_bench.envs.hotpotqa.wikipedia import Wikipedia
-from reflex_bench.harness.errors import EnvironmentFailure, UsageError
 
 Answer = tuple[int, dict[str, str], bytes]
 EXTRACTS = {

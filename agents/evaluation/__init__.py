@@ -1,0 +1,1 @@
+"""Who decides for the agent whether a trial passed."""

@@ -1,0 +1,1 @@
+"""The official engine (TextWorld), the official data, and what of both this machine has."""

@@ -1,0 +1,1 @@
+"""The procedural twin: questions about an invented world, in the official schema."""

@@ -1,0 +1,1 @@
+"""Checks of the machine, of runs, and of the examples in prompts."""

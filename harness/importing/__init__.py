@@ -1,0 +1,1 @@
+"""Results that others made, as runs of this harness."""

@@ -1,0 +1,1 @@
+"""Intervals, tests and estimators. Every formula names its source."""

@@ -1,0 +1,1 @@
+"""Tables as text: terminal, Markdown, CSV, LaTeX and HTML."""

@@ -1,0 +1,1 @@
+"""Plays a plan: chains in threads, model calls through the journal, budgets, progress."""

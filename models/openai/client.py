@@ -1,0 +1,128 @@
+"""The HTTP client behind `openai/<name>`: connections, time-outs, and what nobody may see of them."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from reflex_bench.core.compute_lock import give_up
+from reflex_bench.models.base import CHARACTERS_PER_TOKEN
+from reflex_bench.models.openai.secrets import expanded, variable, variables_in
+from reflex_bench.models.pacing import Pace
+from reflex_bench.models.registry import ModelOptions
+
+if TYPE_CHECKING:
+    import openai
+
+
+SENT_AT_ONCE = 16_384
+"""Bytes that every socket takes without waiting for the other side (the least that Linux gives one to send with)."""
+
+
+def open_client(url: str, key: str, options: ModelOptions, pace: Pace | None = None) -> openai.OpenAI:
+    """A client for any number of threads; its calls begin at the pace given.
+
+    A call is in flight from when its request is sent until its answer is read to the end: what its thread computes
+    before and after keeps no other call waiting.
+    """
+    import httpx2
+    import openai
+
+    class Deadline(httpx2.SyncByteStream):
+        """A body with a time-out as a whole: the client's own bounds only the wait for each piece of it."""
+
+        def __init__(self, stream: httpx2.SyncByteStream) -> None:
+            self._stream = stream
+            self._end = time.monotonic() + options.timeout
+
+        def __iter__(self) -> Iterator[bytes]:
+            for piece in self._stream:
+                yield piece
+                if time.monotonic() > self._end:
+                    raise httpx2.ReadTimeout("the body came too slowly")
+
+        def close(self) -> None:
+            self._stream.close()
+            if pace:
+                pace.end()
+
+    def begin(request: httpx2.Request) -> None:
+        if pace:
+            pace.begin(len(request.content) / CHARACTERS_PER_TOKEN)
+            at_once = len(request.content) <= SENT_AT_ONCE
+            first_wait = "receive_response_headers.started" if at_once else "send_request_body.started"
+            request.extensions["trace"] = partial(give_way, first_wait)
+
+    def bound(response: httpx2.Response) -> None:
+        if isinstance(response.stream, httpx2.SyncByteStream):
+            response.stream = Deadline(response.stream)
+
+    connections = options.max_connections
+    return openai.OpenAI(
+        api_key=key,
+        base_url=url,
+        # Left to `reflex_bench.models.retrying`: the client knows nothing of other calls, nor of a run's end.
+        max_retries=0,
+        default_headers=expanded(options.headers) or None,
+        default_query=expanded(options.query) or None,
+        http_client=openai.DefaultHttpxClient(
+            # Followed in `reflex_bench.models.openai.endpoint`, which looks where a key is sent.
+            follow_redirects=False,
+            # Waiting for a free connection is no fault of the server's: it has no time-out.
+            timeout=httpx2.Timeout(options.timeout, connect=min(10.0, options.timeout), pool=None),
+            limits=httpx2.Limits(max_connections=connections, max_keepalive_connections=connections),
+            event_hooks={"request": [begin], "response": [bound]},
+        ),
+    )
+
+
+def give_way(first_wait: str, event: str, info: object) -> None:
+    """Lets other threads compute from the first wait for the net to the end of the attempt.
+
+    What is computed in between is too little to be worth a turn of its own.
+
+    Args:
+        first_wait: what may wait, unless the connection has to be made first.
+        event, info: told by the client's `trace` extension.
+    """
+    if event.endswith(("connect_tcp.started", first_wait)):
+        give_up()
+
+
+def is_address(url: str) -> bool:
+    """Whether a URL names an HTTP server."""
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+
+
+def is_local(host: str) -> bool:
+    """Whether an endpoint is on this machine or network, where neither key nor price is to be expected."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return "." not in host or host.endswith((".local", ".internal", ".localhost"))
+    return address.is_loopback or address.is_private or address.is_unspecified
+
+
+def secrets_of(key: str, url: str, options: ModelOptions | None = None) -> tuple[str, ...]:
+    """What must never be shown: key, password in the address, headers set in `OPENAI_CUSTOM_HEADERS`, and values that
+    settings take from the environment.
+
+    Each also as JSON that escapes slashes writes it. The longest come first, so that none leaves a remainder behind.
+    Very short ones are left alone: they are placeholders, and would tear holes into ordinary words.
+    """
+    headers = os.environ.get("OPENAI_CUSTOM_HEADERS", "").splitlines()
+    values = [key, urlsplit(url).password or "", *(line.partition(":")[2].strip() for line in headers)]
+    if options:
+        names = (*variables_in(options.headers), *variables_in(options.query), *options.variables)
+        values.extend(map(variable, names))
+    long = [value for value in values if len(value) >= 6]
+    return tuple(sorted({*long, *(value.replace("/", "\\/") for value in long)}, key=len, reverse=True))
