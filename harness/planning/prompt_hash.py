@@ -33,9 +33,9 @@ def prompt_hash(
     It is taken over the prompts themselves, as the real agents, judges and reflectors make them in a fixed set of
     situations (`reflex_bench.harness.planning.situations`): the beginning of a trial of every type, turns that are
     read, answered and asked for again, a memory that is shown, reflections that are asked for and sent back, judges.
-    Where a text stands in the code, and in which order, does not matter. All arms of a run that play in one environment have
-    the same hash, whatever agent, judge and reflector of ours they have; those of other packages have hashes of their
-    own (`PromptHashes`).
+    Where a text stands in the code, and in which order, does not matter. All arms of a run that play in one environment
+    have the same hash, whatever agent, judge and reflector of ours they have; those of other packages have hashes of
+    their own (`PromptHashes`).
 
     What an environment answers to commands is part of it where the environment has `sample_observations()`, which
     returns such answers as texts; else its `settings` tell what decides them. An environment of another package whose

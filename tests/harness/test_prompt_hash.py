@@ -149,15 +149,16 @@ NO_PROMPT = {
 
 def constants() -> Iterator[tuple[str, str]]:
     """The texts and tuples of texts that the agents' modules define."""
-    for file in sorted(AGENTS.glob("*.py")):
+    for file in sorted(AGENTS.rglob("*.py")):
+        home = ".".join(file.relative_to(AGENTS).with_suffix("").parts)
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             targets = getattr(node, "targets", [getattr(node, "target", None)])
             names = [each for target in targets for each in getattr(target, "elts", [target])]
             for name in (each.id for each in names if isinstance(each, ast.Name)):
-                value = getattr(importlib.import_module(f"reflex_bench.agents.{file.stem}"), name)
+                value = getattr(importlib.import_module(f"reflex_bench.agents.{home}"), name)
                 texts = value if isinstance(value, tuple) else (value,)
                 if all(isinstance(each, str) for each in texts) and name not in NO_PROMPT.get(file.stem, ()):
-                    yield file.stem, name
+                    yield home, name
 
 
 @pytest.mark.parametrize(("home", "name"), [*constants()])

@@ -1,9 +1,9 @@
 """Why a command has no effect: the first precondition of the game's rules that does not hold.
 
 The rules are those of `reflex_bench.envs.alfworld.engine.rules`, which are the domain's own
-(alfworld/data/alfred.pddl). Their preconditions are looked at in such an order that no reason tells what the agent could
-not have seen: whether it is at the place comes before whether the place is open, and that before what is in it. Nothing is said of a thing that is not
-in sight but that it is not in reach, whether there is such a thing or not.
+(alfworld/data/alfred.pddl). Their preconditions are looked at in such an order that no reason tells what the agent
+could not have seen: whether it is at the place comes before whether the place is open, and that before what is in it.
+Nothing is said of a thing that is not in sight but that it is not in reach, whether there is such a thing or not.
 """
 
 from __future__ import annotations
