@@ -46,8 +46,8 @@ class Relation:
 
 @cache
 def relations() -> dict[str, Relation]:
-    """Every relation by its name, in order, from `simulated_questions.yaml`."""
-    text = files(__package__).joinpath("simulated_questions.yaml").read_text(encoding="utf-8")
+    """Every relation by its name, in order, from `questions.yaml`."""
+    text = files(__package__).joinpath("questions.yaml").read_text(encoding="utf-8")
     for short, long in _SHORTHANDS.items():
         text = text.replace(short, long)
     return {row["name"]: _relation(row) for row in yaml.safe_load(text)}

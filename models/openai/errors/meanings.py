@@ -1,6 +1,6 @@
 """What endpoints mean when they answer with an error: status, code and wording to one of few meanings.
 
-The table is `openai_answers.yaml`; here it is read and applied.
+The table is `answers.yaml`; here it is read and applied.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NUMBERS = re.compile(
 
 @dataclass(frozen=True)
 class Rule:
-    """When an answer has a meaning; see `openai_answers.yaml`."""
+    """When an answer has a meaning; see `answers.yaml`."""
 
     meaning: Meaning
     codes: frozenset[str]
@@ -76,13 +76,13 @@ def _loaded(file: str) -> Any:
 
 @cache
 def _words() -> Mapping[str, re.Pattern[str]]:
-    return word_patterns("openai_answers.yaml", "words")
+    return word_patterns("answers.yaml", "words")
 
 
 @cache
 def rules() -> tuple[Rule, ...]:
     """The table, in order."""
-    return tuple(map(_rule, _loaded("openai_answers.yaml")["rules"]))
+    return tuple(map(_rule, _loaded("answers.yaml")["rules"]))
 
 
 def _rule(row: Mapping[str, Any]) -> Rule:

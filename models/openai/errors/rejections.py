@@ -39,7 +39,7 @@ _NUMBER = re.compile(r"(?<![\w.\-])\d[\d,_]*(?![\w\-]|\.\d)")
 
 @cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
-    return word_patterns("openai_refusals.yaml")
+    return word_patterns("refusals.yaml")
 
 
 def _says(name: str, text: str) -> re.Match[str] | None:
