@@ -14,7 +14,7 @@ from reflex_bench.harness.planning.config import resolve
 
 ROOT = Path(__file__).parents[2]
 SECTIONS = "model|endpoint|limits|memory|layout"
-KEY = re.compile(rf"\b(?:{SECTIONS})\.[a-z_]+(?:\.[a-z_]+)*(?![\w(])")
+KEY = re.compile(rf"(?<!agents\.)\b(?:{SECTIONS})\.[a-z_]+(?:\.[a-z_]+)*(?![\w(])")
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 COMMAND = re.compile(r"`reflex ([a-z-]+)")
 OF_SERVERS = {"--jinja", "--enable-auto-tool-choice"}  # llama.cpp's, and vLLM's

@@ -39,7 +39,7 @@ from reflex_bench.harness.planning.prompt_hash import is_comparable, prompt_hash
 
 pytestmark = pytest.mark.slow
 
-AGENTS = Path(prompts.__file__).parents[1]
+AGENTS = Path(base.__file__).parent
 
 LAYOUTS: Mapping[str, tuple[str, ...]] = {
     "chat": (),

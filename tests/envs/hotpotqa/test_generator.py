@@ -23,8 +23,8 @@ def digest(seed: int, count: int) -> str:
 
 def test_the_bytes_do_not_depend_on_the_hash_seed_of_the_process(tmp_path: Path) -> None:
     code = (
-        "import pathlib, sys; from reflex_bench.envs.hotpotqa import generator;"
-        "generator.write(3, 40, pathlib.Path(sys.argv[1]))"
+        "import pathlib, sys; from reflex_bench.envs.hotpotqa.generator import twin;"
+        "twin.write(3, 40, pathlib.Path(sys.argv[1]))"
     )
     for hash_seed in ("0", "1"):
         environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
