@@ -36,7 +36,7 @@ EXCEPTIONS = {
     "harness/reporting/tables/styles.py": "has the tables of papers, by the names that are typed",
     "cli/data.py": "lists the official games of this machine",
 }
-"""Modules that may name one, by folder and file name, and why."""
+"""Modules that may name one, by their place, and why."""
 
 
 def words(file: Path, folder: str) -> Iterator[str]:
@@ -76,7 +76,7 @@ def test_the_names_that_are_looked_for_are_those_of_the_environments() -> None:
 @pytest.mark.parametrize("folder", ["harness", "cli"])
 def test_no_code_outside_the_exceptions_names_an_environment_or_its_metrics(folder: str) -> None:
     naming = {
-        f"{folder}/{file.name}": found
+        str(file.relative_to(ROOT)): found
         for file in (ROOT / folder).rglob("*.py")
         if (found := named(file, folder))
     }

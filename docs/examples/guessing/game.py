@@ -3,6 +3,7 @@
 from pydantic import BaseModel
 
 from reflex_bench.envs.base import Action, Split, StepResult, Task
+from reflex_bench.envs.metrics import Metric
 from reflex_bench.envs.prompts import parse
 
 TEXTS = """
@@ -50,6 +51,17 @@ class Guessing:
     def settings(self):
         return {"largest": self.largest}
 
+    def metrics(self):
+        left = Metric(
+            key="left",
+            label="Numbers left",
+            definition="how many numbers were still possible at the end of a trial",
+            value="result.left",  # what `Episode.result()` returns under `left`
+            better="lower",
+            format="count",
+        )
+        return (left,)
+
     def close(self):
         pass
 
@@ -72,7 +84,7 @@ class Game:
         return StepResult(f"No, it is from {self.low} to {self.high}.")
 
     def result(self):
-        return {}
+        return {"left": self.high - self.low + 1}
 
     def close(self):
         pass
