@@ -52,15 +52,10 @@ class Guessing:
         return {"largest": self.largest}
 
     def metrics(self):
-        left = Metric(
-            key="left",
-            label="Numbers left",
-            definition="how many numbers were still possible at the end of a trial",
-            value="result.left",  # what `Episode.result()` returns under `left`
-            better="lower",
-            format="count",
+        of = {"value": "result.left", "better": "lower", "format": "count"}
+        return (
+            Metric(key="left", label="Numbers left", definition="numbers still possible at the end", **of),
         )
-        return (left,)
 
     def close(self):
         pass
