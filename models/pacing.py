@@ -6,10 +6,9 @@ import threading
 import time
 from collections import deque
 
-from reflex_bench.core.compute_lock import Urgency, waiting
 from reflex_bench.core.errors import RunStopped
 from reflex_bench.models.local_server import HOSTED
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 
 CUT = 0.5
 """What is left of the limit on calls in flight when the endpoint refuses one for its rate limit, or one times out."""
@@ -78,8 +77,7 @@ class Pace:
             self._waiting.append(mine)
             wait = self._wait(mine)
         while wait > 0:
-            with waiting(Urgency.SEND):
-                mine.wait(wait)
+            mine.wait(wait)
             mine.clear()
             with self._lock:
                 if self._stopping.is_set():
