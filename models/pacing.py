@@ -6,7 +6,6 @@ import threading
 import time
 from collections import deque
 
-from reflex_bench.core.compute_lock import Urgency, waiting
 from reflex_bench.core.errors import RunStopped
 from reflex_bench.models.local_server import HOSTED
 from reflex_bench.models.registry import ModelOptions
@@ -78,8 +77,7 @@ class Pace:
             self._waiting.append(mine)
             wait = self._wait(mine)
         while wait > 0:
-            with waiting(Urgency.SEND):
-                mine.wait(wait)
+            mine.wait(wait)
             mine.clear()
             with self._lock:
                 if self._stopping.is_set():

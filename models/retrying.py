@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import time
 
-from reflex_bench.core.compute_lock import Urgency, waiting
 from reflex_bench.core.errors import ModelError, RunStopped
 from reflex_bench.models.registry import ModelOptions
 
@@ -48,9 +47,7 @@ class Retries:
         pause = self._pause_refused(failure) if failure.kind == "rate_limit" else self._pause_failed(failure)
         if pause is None:
             return False
-        with waiting(Urgency.SEND):
-            stopped = self._options.stopping.wait(pause)
-        if stopped:
+        if self._options.stopping.wait(pause):
             raise RunStopped("stopping")
         self.count += 1
         return True

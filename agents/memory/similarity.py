@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from reflex_bench.core import parts
-from reflex_bench.core.compute_lock import waiting
 from reflex_bench.core.errors import RunStopped, UsageError, unknown
 from reflex_bench.models.openai import model as openai
 from reflex_bench.models.openai.client import open_client, secrets_of
@@ -139,7 +138,7 @@ class Embeddings:
         """See `Similarity.scores`."""
         import numpy as np
 
-        with waiting(), self._lock:
+        with self._lock:
             new = [text for text in dict.fromkeys((query, *texts)) if text not in self._known]
             for text, vector in zip(new, self._embed(new) if new else (), strict=True):
                 array = np.asarray(vector, dtype=float)

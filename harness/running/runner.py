@@ -8,18 +8,17 @@ import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 from reflex_bench.agents.arranging import shown_to_agents
-from reflex_bench.core.compute_lock import Turns, waiting
 from reflex_bench.core.errors import RunStopped
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.checks.contamination import Overlap, overlaps, recogniser
 from reflex_bench.harness.planning.plan import Arm, Plan
 from reflex_bench.harness.running.budget import Budget
 from reflex_bench.harness.running.chain import Chain, Shared
-from reflex_bench.harness.running.doors import checked_reply, is_ours
+from reflex_bench.harness.running.doors import checked_reply
 from reflex_bench.harness.running.memory_io import begin, leave
 from reflex_bench.harness.running.progress import Ended, Progress
 from reflex_bench.harness.running.refused import is_for_good
@@ -61,7 +60,6 @@ class Runner:
         self._overlaps: dict[Overlap, None] = {}
         workers = max_workers(plan)
         self._permits = threading.Semaphore(workers)
-        self._turns = Turns() if workers > 1 and all(map(is_ours, _parts(plan))) else None
         # A chain that waits for a trial that it shares lets another play. Of those that play, each can be waited for by
         # one chain of every other arm. A single one never waits: what it needs is behind it.
         self._threads = workers * len(plan.arms) if workers > 1 else 1
@@ -150,12 +148,11 @@ class Runner:
 
     @contextmanager
     def _idle(self) -> Iterator[None]:
-        with waiting():
-            self._permits.release()
-            try:
-                yield
-            finally:
-                self._permits.acquire()
+        self._permits.release()
+        try:
+            yield
+        finally:
+            self._permits.acquire()
 
     def _work(self) -> None:
         while self._owed and not self._stopping.is_set():
@@ -164,7 +161,7 @@ class Runner:
                 return
             try:
                 chain = next_one if isinstance(next_one, Chain) else self._chain(*next_one)
-                with self._permits, self._turns.one() if self._turns else nullcontext():
+                with self._permits:
                     more = chain.step()
                     while more and not chain.memory.cross_task:
                         more = chain.step()
@@ -284,10 +281,3 @@ def max_workers(plan: Plan) -> int:
     served = [model for model in plan.models.values() if not model.simulated]
     asked = plan.config.limits.max_connections
     return max((asked or getattr(model, "connections", HOSTED) for model in served), default=1)
-
-
-def _parts(plan: Plan) -> Iterator[object]:
-    """What a chain calls and others may have written."""
-    yield from plan.models.values()
-    for arm in plan.arms:
-        yield from (arm.agent, arm.environment, arm.reflector, arm.evaluator)

@@ -6,11 +6,9 @@ import ipaddress
 import os
 import time
 from collections.abc import Iterator
-from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from reflex_bench.core.compute_lock import give_up
 from reflex_bench.models.base import CHARACTERS_PER_TOKEN
 from reflex_bench.models.openai.secrets import expanded, variable, variables_in
 from reflex_bench.models.pacing import Pace
@@ -18,10 +16,6 @@ from reflex_bench.models.registry import ModelOptions
 
 if TYPE_CHECKING:
     import openai
-
-
-SENT_AT_ONCE = 16_384
-"""Bytes that every socket takes without waiting for the other side (the least that Linux gives one to send with)."""
 
 
 def open_client(url: str, key: str, options: ModelOptions, pace: Pace | None = None) -> openai.OpenAI:
@@ -54,9 +48,6 @@ def open_client(url: str, key: str, options: ModelOptions, pace: Pace | None = N
     def begin(request: httpx2.Request) -> None:
         if pace:
             pace.begin(len(request.content) / CHARACTERS_PER_TOKEN)
-            at_once = len(request.content) <= SENT_AT_ONCE
-            first_wait = "receive_response_headers.started" if at_once else "send_request_body.started"
-            request.extensions["trace"] = partial(give_way, first_wait)
 
     def bound(response: httpx2.Response) -> None:
         if isinstance(response.stream, httpx2.SyncByteStream):
@@ -79,19 +70,6 @@ def open_client(url: str, key: str, options: ModelOptions, pace: Pace | None = N
             event_hooks={"request": [begin], "response": [bound]},
         ),
     )
-
-
-def give_way(first_wait: str, event: str, info: object) -> None:
-    """Lets other threads compute from the first wait for the net to the end of the attempt.
-
-    What is computed in between is too little to be worth a turn of its own.
-
-    Args:
-        first_wait: what may wait, unless the connection has to be made first.
-        event, info: told by the client's `trace` extension.
-    """
-    if event.endswith(("connect_tcp.started", first_wait)):
-        give_up()
 
 
 def is_address(url: str) -> bool:

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 
-from reflex_bench.core.compute_lock import Urgency, take_back
 from reflex_bench.core.errors import ModelError, ReflexError, RunStopped
 from reflex_bench.models.base import Reply, Request, ToolCall
 from reflex_bench.models.openai import wire
@@ -111,7 +110,6 @@ class Endpoint:
             return None, self.failure(error, self._options.timeout)
         finally:
             self._pace.end()
-            take_back(Urgency.READ)
         try:
             return self._clean(wire.read(content, api, request.stop))
         except ErrorInside as error:

@@ -22,7 +22,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from reflex_bench.core.compute_lock import waiting
 from reflex_bench.core.errors import EnvironmentFailure
 from reflex_bench.envs.alfworld.engine.loading.pddl import UnwinnableGame
 from reflex_bench.envs.alfworld.official.engine import OfficialGame, OfficialStep
@@ -59,8 +58,7 @@ class WorkerPool:
 
     def open(self, path: Path) -> RemoteGame:
         """A game in a worker of its own until it is closed; waits while all workers are taken."""
-        with waiting():
-            self._seats.acquire()
+        self._seats.acquire()
         try:
             with self._lock:
                 if self._closed:
@@ -163,8 +161,7 @@ class _Worker:
     def stop(self) -> None:
         """Ends the process and frees everything; safe to call twice."""
         self.kill()
-        with waiting():
-            self._process.wait()
+        self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout, self._errors):
             if pipe is not None:
                 pipe.close()
@@ -175,8 +172,7 @@ class _Worker:
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
         except OSError:
             raise EnvironmentFailure(f"the ALFWorld engine process ended: {self._last_words()}") from None
-        with waiting():
-            line = self._read_line()
+        line = self._read_line()
         try:
             reply: dict[str, Any] = json.loads(line)
         except ValueError:

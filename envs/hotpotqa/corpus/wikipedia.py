@@ -21,7 +21,6 @@ from email.message import Message
 from pathlib import Path
 from typing import Any
 
-from reflex_bench.core.compute_lock import waiting
 from reflex_bench.core.errors import EnvironmentFailure
 from reflex_bench.envs.hotpotqa.corpus.corpus import Found, Missing
 from reflex_bench.envs.hotpotqa.corpus.documents import Document, unquoted
@@ -120,7 +119,7 @@ class Wikipedia:
         """The `query` part of the API's answer."""
         full = {"action": "query", "format": "json", "formatversion": "2", **parameters}
         request = urllib.parse.urlencode(sorted(full.items()))
-        with waiting(), self._lock:
+        with self._lock:
             answer = self._snapshot.get(request)
             if answer is None and self._offline:
                 raise EnvironmentFailure(
