@@ -15,18 +15,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from reflex_bench.agents.base import Layout
+from reflex_bench.core.shared_texts import EARLIER_REFLECTIONS, MEMORY_HEADER, REFLECTION_REQUEST, TASK_HEADER
 from reflex_bench.envs.base import Action, CallsTools, Example, Prompts
 from reflex_bench.models.base import Message, Role, ToolCall
 
-TASK_HEADER = "Here is your task."
-MEMORY_HEADER = "This is what you wrote down after earlier, failed attempts, oldest first:"
 EXAMPLE_HEADERS = ("Here is an example.", "Here is another example.")
 EXAMPLES_END = "These were the examples."
-REFLECTION_REQUEST = "Reflection:"
 CONTINUED_STOPS = ("\nSTATUS:", f"\n{TASK_HEADER}", "\n> ")
 """Where a reflection or a verdict that continues a text goes over into another episode."""
 BLANK_LINE = re.compile(r"\n[ \t]*\n")
-EARLIER_REFLECTIONS = "What you wrote down after still earlier attempts at this task:"
 AS_A_CHAT = Layout()
 UNREADABLE = "(unreadable)"
 """What stands in the conversation for a reply in which nothing could be read."""

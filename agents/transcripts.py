@@ -10,6 +10,7 @@ from typing import TypeVar
 from reflex_bench.agents.base import ENDED, CallLimit, Step, Trajectory
 from reflex_bench.agents.messages import said, transcript
 from reflex_bench.core.errors import ContextOverflow, ReflexError
+from reflex_bench.core.shared_texts import HISTORY_HEADER
 from reflex_bench.envs.base import Action, Prompts
 
 T = TypeVar("T")
@@ -19,7 +20,6 @@ CHARACTERS_PER_TOKEN = 4
 MOST_TOKENS = 1600
 """A shortened trial has at most about as many (`truncate_scratchpad` in the code of Reflexion's HotPotQA runs)."""
 LEFT_OUT = "[left out]"
-HISTORY_HEADER = "Earlier failures of the same kind:"
 
 _LONGEST_REMARK, _LONGEST_SUMMARY = 500, 300
 _OFTEN = 1 / 3

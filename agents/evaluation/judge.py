@@ -13,10 +13,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from reflex_bench.agents.base import Ask, CallLimit, Step, StepVerdict, Trajectory, Verdict
-from reflex_bench.agents.messages import TASK_HEADER
 from reflex_bench.agents.schema import Answer, ask_json
 from reflex_bench.agents.transcripts import asked_about, numbered
 from reflex_bench.core.errors import ContextOverflow
+from reflex_bench.core.shared_texts import JUDGE_REQUEST, STEP_REQUEST, TASK_HEADER
 from reflex_bench.envs.base import Prompts
 from reflex_bench.models.base import Message
 
@@ -41,8 +41,6 @@ Answer with one JSON object and nothing else:
 AGENT_HEADER = "These were the agent's instructions:"
 JUDGE_STATUS = "END OF THE ATTEMPT, after {steps} steps"
 STEP_STATUS = "THE ATTEMPT SO FAR, {steps} steps"
-JUDGE_REQUEST = "Verdict:"
-STEP_REQUEST = "Assessment:"
 NO_VERDICT = "the judge gave no usable verdict"
 
 

@@ -8,12 +8,13 @@ from functools import partial
 from typing import Protocol
 
 from reflex_bench.agents.base import Ask, Limits, Reflection, Trajectory
-from reflex_bench.agents.messages import REFLECTION_REQUEST, reflecting
+from reflex_bench.agents.messages import reflecting
 from reflex_bench.agents.reflection.revising import AUDITING, Auditing, Draft, Revision, unwritten
 from reflex_bench.agents.reflection.tidying import tidied
 from reflex_bench.agents.transcripts import as_text, asked_about, error_class_of, history_block, shortened
 from reflex_bench.core import parts
 from reflex_bench.core.parts import stating
+from reflex_bench.core.shared_texts import REFLECTION_REQUEST
 from reflex_bench.envs.base import Prompts
 from reflex_bench.models.base import Message
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from reflex_bench.agents.messages import BLANK_LINE, REFLECTION_REQUEST, TASK_HEADER
+from reflex_bench.agents.messages import BLANK_LINE
 from reflex_bench.agents.schema import after_reasoning
+from reflex_bench.core.shared_texts import REFLECTION_REQUEST, TASK_HEADER
 from reflex_bench.envs.hotpotqa.corpus.sentences import split_sentences
 
 MOST_SENTENCES = 4

@@ -13,10 +13,15 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from reflex_bench.agents.evaluation.judge import JUDGE_REQUEST, STEP_REQUEST
-from reflex_bench.agents.messages import EARLIER_REFLECTIONS, REFLECTION_REQUEST, TASK_HEADER
-from reflex_bench.agents.reflection.structured import DIAGNOSIS_REQUEST
-from reflex_bench.agents.transcripts import HISTORY_HEADER
+from reflex_bench.core.shared_texts import (
+    DIAGNOSIS_REQUEST,
+    EARLIER_REFLECTIONS,
+    HISTORY_HEADER,
+    JUDGE_REQUEST,
+    REFLECTION_REQUEST,
+    STEP_REQUEST,
+    TASK_HEADER,
+)
 from reflex_bench.models.base import Message
 from reflex_bench.models.simulated import household_view as household
 

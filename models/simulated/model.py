@@ -16,9 +16,14 @@ from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
-from reflex_bench.agents.messages import EARLIER_REFLECTIONS, MEMORY_HEADER, REFLECTION_REQUEST, TASK_HEADER
-from reflex_bench.agents.transcripts import HISTORY_HEADER
 from reflex_bench.core.errors import UsageError
+from reflex_bench.core.shared_texts import (
+    EARLIER_REFLECTIONS,
+    HISTORY_HEADER,
+    MEMORY_HEADER,
+    REFLECTION_REQUEST,
+    TASK_HEADER,
+)
 from reflex_bench.models.base import (
     CHARACTERS_PER_TOKEN,
     Message,

@@ -1,4 +1,5 @@
-from reflex_bench.agents.messages import MEMORY_HEADER, TASK_HEADER, merged, opening, reflecting, transcript
+from reflex_bench.agents.messages import merged, opening, reflecting, transcript
+from reflex_bench.core.shared_texts import MEMORY_HEADER, TASK_HEADER
 from reflex_bench.envs.prompts import load, parse_example
 from reflex_bench.models.base import Message
 

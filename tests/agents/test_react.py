@@ -3,9 +3,10 @@
 import pytest
 
 from reflex_bench.agents.base import CallLimit, Limits
-from reflex_bench.agents.messages import LONGEST_UNREAD, TASK_HEADER, UNREADABLE
+from reflex_bench.agents.messages import LONGEST_UNREAD, UNREADABLE
 from reflex_bench.agents.react import react
 from reflex_bench.core.errors import ContextOverflow, EnvironmentFailure, ModelError
+from reflex_bench.core.shared_texts import TASK_HEADER
 from reflex_bench.envs.alfworld.environment import create
 from reflex_bench.envs.hotpotqa.environment import create as questions
 from reflex_bench.models.base import Reply

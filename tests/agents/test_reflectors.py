@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from reflex_bench.agents.base import CallLimit, Limits, Step, Trajectory
-from reflex_bench.agents.messages import EARLIER_REFLECTIONS, reflecting
+from reflex_bench.agents.messages import reflecting
 from reflex_bench.agents.reflection import reflectors
-from reflex_bench.agents.transcripts import HISTORY_HEADER, as_text
+from reflex_bench.agents.transcripts import as_text
 from reflex_bench.core import parts
 from reflex_bench.core.errors import ContextOverflow, ModelError, ReflexError, UsageError
+from reflex_bench.core.shared_texts import EARLIER_REFLECTIONS, HISTORY_HEADER
 from reflex_bench.envs.base import Task
 from reflex_bench.envs.prompts import load
 from reflex_bench.models.base import Reply

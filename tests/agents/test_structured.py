@@ -7,7 +7,7 @@ import pytest
 from reflex_bench.agents.base import Limits, Step, Trajectory
 from reflex_bench.agents.reflection import reflectors
 from reflex_bench.agents.reflection.structured import MOST_CALLS, Diagnosis, as_sentences
-from reflex_bench.agents.transcripts import HISTORY_HEADER
+from reflex_bench.core.shared_texts import HISTORY_HEADER
 from reflex_bench.envs.base import Task
 from reflex_bench.envs.prompts import load
 from reflex_bench.models.base import Reply

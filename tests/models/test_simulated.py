@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from reflex_bench.agents.messages import MEMORY_HEADER, opening, reflecting, transcript
+from reflex_bench.agents.messages import opening, reflecting, transcript
 from reflex_bench.core.errors import UsageError
+from reflex_bench.core.shared_texts import MEMORY_HEADER
 from reflex_bench.envs import prompts
 from reflex_bench.models.base import Message, Request, ToolCall
 from reflex_bench.models.registry import ModelOptions
