@@ -33,7 +33,7 @@ def models(
 
     from reflex_bench.harness.planning.config import resolve
     from reflex_bench.harness.planning.project_file import read_project
-    from reflex_bench.models.registry import ModelOptions
+    from reflex_bench.models.options import ModelOptions
 
     console = Console(soft_wrap=True)
     resolved = resolve(config or [], {}, read_project(Path.cwd()))

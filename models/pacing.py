@@ -8,7 +8,7 @@ from collections import deque
 
 from reflex_bench.core.errors import RunStopped
 from reflex_bench.models.local_server import HOSTED
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 
 CUT = 0.5
 """What is left of the limit on calls in flight when the endpoint refuses one for its rate limit, or one times out."""

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from reflex_bench.core.errors import ModelError, UsageError
 from reflex_bench.models.base import Reply, Request, ToolCall, Usage
 from reflex_bench.models.hashing import request_hash
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 
 JOURNAL = "calls.jsonl"
 RECORD = "run.json"

@@ -6,7 +6,7 @@ import random
 import time
 
 from reflex_bench.core.errors import ModelError, RunStopped
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 
 FIRST_PAUSE = 0.5
 """Seconds, doubled with every further attempt and shortened by up to half at random, so that calls fall out of step"""

@@ -28,7 +28,7 @@ from reflex_bench.harness.storage import journal
 from reflex_bench.harness.storage import run_data as frame
 from reflex_bench.harness.storage.store import Store
 from reflex_bench.models import replay
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 
 TAGS = {"h2", "ul", "li", "table", "caption", "thead", "tbody", "tr", "th", "td", "strong", "small"}
 """All that a table as HTML is made of; none has an attribute."""

@@ -9,7 +9,7 @@ from reflex_bench.agents.memory import similarity
 from reflex_bench.agents.memory.base import Memory
 from reflex_bench.agents.memory.similarity import Similarity
 from reflex_bench.core import parts
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 
 
 def build(

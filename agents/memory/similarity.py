@@ -23,7 +23,7 @@ from reflex_bench.models.openai import model as openai
 from reflex_bench.models.openai.client import open_client, secrets_of
 from reflex_bench.models.openai.endpoint import NO_KEY
 from reflex_bench.models.openai.errors.faults import complaint_in, one_line, public_url, refusal, scrubbed
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 
 DIGITS = 6
 """Scores are rounded to so many, so that texts that are equally alike tie on every machine."""

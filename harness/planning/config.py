@@ -26,8 +26,8 @@ from reflex_bench.harness.planning.roles import (
     Texts,
 )
 from reflex_bench.harness.planning.sources import Source, read_source
+from reflex_bench.models.options import Api
 from reflex_bench.models.providers import Provider
-from reflex_bench.models.registry import Api
 
 _SPAN = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 

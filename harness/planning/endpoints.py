@@ -9,8 +9,9 @@ from reflex_bench.harness.planning.config import Config
 from reflex_bench.harness.planning.roles import RoleConfig
 from reflex_bench.models.base import Model
 from reflex_bench.models.openai.secrets import variables_in
+from reflex_bench.models.options import ModelOptions
 from reflex_bench.models.prices import Prices
-from reflex_bench.models.registry import ModelOptions, open_model
+from reflex_bench.models.registry import open_model
 
 
 def open_models(arms: Iterable[Mapping[str, Any]], endpoint: ModelOptions) -> dict[str, Model]:

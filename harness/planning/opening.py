@@ -27,7 +27,7 @@ from reflex_bench.harness.running.learning_doors import (
     CheckedReflector,
     CheckedSimilarity,
 )
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 
 
 def open_environment(options: Mapping[str, Any]) -> Environment:

@@ -14,7 +14,7 @@ from reflex_bench.harness.planning.layers import PRESETS, ROLES, SHARED, spelled
 from reflex_bench.harness.planning.roles import role_of
 from reflex_bench.harness.planning.sources import Source
 from reflex_bench.models.openai.secrets import variables_in
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 
 BUILT_IN = "built-in default"
 

@@ -32,7 +32,7 @@ from reflex_bench.harness.planning.roles import RoleConfig, role_of, role_settin
 from reflex_bench.harness.running.budget import check_prices
 from reflex_bench.harness.running.doors import check_split
 from reflex_bench.models.base import Model
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 
 
 @dataclass(frozen=True, slots=True)

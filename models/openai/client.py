@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from reflex_bench.models.base import CHARACTERS_PER_TOKEN
 from reflex_bench.models.openai.secrets import expanded, variable, variables_in
+from reflex_bench.models.options import ModelOptions
 from reflex_bench.models.pacing import Pace
-from reflex_bench.models.registry import ModelOptions
 
 if TYPE_CHECKING:
     import openai

@@ -20,8 +20,8 @@ from reflex_bench.models.openai.errors.messages import Complaint, complaint_in, 
 from reflex_bench.models.openai.errors.rejections import learn
 from reflex_bench.models.openai.reading import ErrorInside, OtherProtocol
 from reflex_bench.models.openai.secrets import expanded
+from reflex_bench.models.options import ModelOptions
 from reflex_bench.models.pacing import Pace
-from reflex_bench.models.registry import ModelOptions
 
 if TYPE_CHECKING:
     import httpx2

@@ -24,10 +24,10 @@ from reflex_bench.models.openai.client import is_address
 from reflex_bench.models.openai.endpoint import Endpoint
 from reflex_bench.models.openai.errors.adaptation import Learned
 from reflex_bench.models.openai.errors.faults import one_line, scrubbed
+from reflex_bench.models.options import ModelOptions
 from reflex_bench.models.pacing import Pace
 from reflex_bench.models.prices import price_list
 from reflex_bench.models.providers import Provider
-from reflex_bench.models.registry import ModelOptions
 from reflex_bench.models.retrying import Retries
 
 _CHECK_TIMEOUT = 30.0  # seconds

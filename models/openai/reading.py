@@ -18,7 +18,7 @@ from reflex_bench.models.openai.reasoning import Split, split_message, split_tex
 from reflex_bench.models.openai.responses import as_completion
 from reflex_bench.models.openai.streams import is_stream, joined, without_comments
 from reflex_bench.models.openai.usage import read_usage, told_cost
-from reflex_bench.models.registry import Api
+from reflex_bench.models.options import Api
 
 
 class ErrorInside(ModelError):

@@ -34,7 +34,7 @@ from reflex_bench.models.base import (
     characters_of,
     characters_of_tools,
 )
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 from reflex_bench.models.simulated import household, judge, questions
 from reflex_bench.models.simulated import household_notes as notes
 from reflex_bench.models.simulated import household_view as view

@@ -15,7 +15,7 @@ from reflex_bench.agents.memory.base import Inbox, Memory, Shown, SlidingMemory
 from reflex_bench.agents.memory.building import build
 from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.base import Task
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 
 MUG = Task("t1", "put", "put a mug on the desk", "00")
 PEN = Task("t2", "put", "put a pen on the shelf", "00")

@@ -11,7 +11,7 @@ from loopback import Answer, Call, Loopback, as_json, error
 
 from reflex_bench.agents.memory.similarity import Embeddings, TfIdf, best, build
 from reflex_bench.core.errors import RunStopped, UsageError
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 
 NOTES = (
     "I took the cup from shelf 2, shelf 3 and shelf 1.",

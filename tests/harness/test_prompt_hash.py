@@ -39,7 +39,7 @@ from reflex_bench.harness.planning.prompt_hash import is_comparable, prompt_hash
 
 pytestmark = pytest.mark.slow
 
-AGENTS = Path(base.__file__).parent
+PACKAGE = Path(base.__file__).parents[1]
 
 LAYOUTS: Mapping[str, tuple[str, ...]] = {
     "chat": (),
@@ -145,17 +145,18 @@ NO_PROMPT = {
     "revising": {"SCHEMA"},  # the name of a rule
 }
 """Constants of the agents that no model sees."""
+SHARED = PACKAGE / "core" / "shared_texts.py"
 
 
 def constants() -> Iterator[tuple[str, str]]:
-    """The texts and tuples of texts that the agents' modules define."""
-    for file in sorted(AGENTS.rglob("*.py")):
-        home = ".".join(file.relative_to(AGENTS).with_suffix("").parts)
+    """The texts and tuples of texts that the agents' modules define, or share with the stand-in."""
+    for file in (*sorted((PACKAGE / "agents").rglob("*.py")), SHARED):
+        home = ".".join(file.relative_to(PACKAGE).with_suffix("").parts)
         for node in ast.parse(file.read_text(encoding="utf-8")).body:
             targets = getattr(node, "targets", [getattr(node, "target", None)])
             names = [each for target in targets for each in getattr(target, "elts", [target])]
             for name in (each.id for each in names if isinstance(each, ast.Name)):
-                value = getattr(importlib.import_module(f"reflex_bench.agents.{home}"), name)
+                value = getattr(importlib.import_module(f"reflex_bench.{home}"), name)
                 texts = value if isinstance(value, tuple) else (value,)
                 if all(isinstance(each, str) for each in texts) and name not in NO_PROMPT.get(file.stem, ()):
                     yield home, name
@@ -163,7 +164,7 @@ def constants() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize(("home", "name"), [*constants()])
 def test_every_text_of_the_agents_counts(home: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    value = getattr(importlib.import_module(f"reflex_bench.agents.{home}"), name)
+    value = getattr(importlib.import_module(f"reflex_bench.{home}"), name)
     other = (*value[:-1], f"{value[-1]} indeed") if isinstance(value, tuple) else f"{value} indeed"
     for each in list(sys.modules.values()):
         if getattr(each, "__name__", "").startswith("reflex_bench.") and getattr(each, name, None) is value:

@@ -11,7 +11,7 @@ from clock import Clock
 from loopback import MODEL, Loopback
 
 from reflex_bench.models.openai.model import OpenAIModel
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from loopback import Answer, Loopback, as_json, error, models, page
 
 from reflex_bench.core.errors import UsageError
 from reflex_bench.models.openai.model import OpenAIModel, create
+from reflex_bench.models.options import ModelOptions
 from reflex_bench.models.prices import Prices
-from reflex_bench.models.registry import ModelOptions
 
 Connect = Callable[..., OpenAIModel]
 

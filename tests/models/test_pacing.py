@@ -15,8 +15,8 @@ from loopback import Answer, Call, Loopback, chat, error, usage
 from reflex_bench.core.errors import RunStopped
 from reflex_bench.models.base import Message, Request
 from reflex_bench.models.openai.model import OpenAIModel
+from reflex_bench.models.options import ModelOptions
 from reflex_bench.models.pacing import Pace, Rate
-from reflex_bench.models.registry import ModelOptions
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,9 @@ from loopback import Loopback
 from reflex_bench.core.errors import UsageError
 from reflex_bench.harness.planning.config import resolve
 from reflex_bench.models.base import Message, Request
+from reflex_bench.models.options import ModelOptions
 from reflex_bench.models.providers import Provider, shipped_providers
-from reflex_bench.models.registry import ModelOptions, open_model
+from reflex_bench.models.registry import open_model
 
 NAMED = (
     *("openai", "ollama", "vllm", "llamacpp", "lmstudio", "openrouter", "anthropic", "gemini", "mistral"),

@@ -11,7 +11,8 @@ import pytest
 
 from reflex_bench.core.errors import UsageError
 from reflex_bench.models.openai.model import OpenAIModel
-from reflex_bench.models.registry import ModelOptions, open_model
+from reflex_bench.models.options import ModelOptions
+from reflex_bench.models.registry import open_model
 
 
 @pytest.mark.parametrize(

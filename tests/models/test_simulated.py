@@ -11,7 +11,7 @@ from reflex_bench.core.errors import UsageError
 from reflex_bench.core.shared_texts import MEMORY_HEADER
 from reflex_bench.envs import prompts
 from reflex_bench.models.base import Message, Request, ToolCall
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 from reflex_bench.models.simulated import model as simulated
 
 ROOM = (

@@ -20,7 +20,7 @@ from reflex_bench.envs import prompts
 from reflex_bench.envs.alfworld.environment import create
 from reflex_bench.envs.base import Environment, Task
 from reflex_bench.models.base import Message, Reply, Request
-from reflex_bench.models.registry import ModelOptions
+from reflex_bench.models.options import ModelOptions
 from reflex_bench.models.simulated import model as simulated
 from reflex_bench.models.simulated.household import HABITS
 

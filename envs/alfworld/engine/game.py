@@ -25,10 +25,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from reflex_bench.envs.alfworld.engine.goal import facts_of, is_met
-from reflex_bench.envs.alfworld.engine.household import Household, State
+from reflex_bench.envs.alfworld.engine.household import Household
 from reflex_bench.envs.alfworld.engine.loading.pddl import UnknownGame
 from reflex_bench.envs.alfworld.engine.loading.reading import read_household
 from reflex_bench.envs.alfworld.engine.rules import CHANGES, apply, available
+from reflex_bench.envs.alfworld.engine.state import State
 from reflex_bench.envs.alfworld.engine.text import NOTHING_HAPPENS, feedback, intro
 
 __all__ = ["Game", "Games", "Step", "UnknownGame"]

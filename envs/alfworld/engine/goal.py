@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from reflex_bench.envs.alfworld.engine.loading.facts import Facts, Row
 from reflex_bench.envs.alfworld.engine.loading.pddl import Expression, UnknownGame, UnwinnableGame, typed
-
-if TYPE_CHECKING:
-    from reflex_bench.envs.alfworld.engine.household import State
+from reflex_bench.envs.alfworld.engine.state import State
 
 
 class Fact(NamedTuple):

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import NamedTuple, cast
 
-from reflex_bench.envs.alfworld.engine.household import Household, State
+from reflex_bench.envs.alfworld.engine.household import Household
+from reflex_bench.envs.alfworld.engine.state import State
 from reflex_bench.envs.alfworld.engine.text import NOTHING_HAPPENS
 
 LAMPS = frozenset(("desklamp", "floorlamp"))

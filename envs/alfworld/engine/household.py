@@ -1,4 +1,4 @@
-"""What a game is made of: the household, which never changes, and the state that play changes.
+"""What a game is made of and what never changes in it: the household. `state.State` is what play changes.
 
 Objects, receptacles and locations are numbers, given in the order of their ids in the game file. That is the order of
 every list the game prints, so a sorted tuple of numbers is a list ready to be said.
@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from reflex_bench.envs.alfworld.engine.goal import Goal
 from reflex_bench.envs.alfworld.engine.loading.wording import Wording
+from reflex_bench.envs.alfworld.engine.state import State
 
 NOWHERE = -1
 
@@ -28,75 +29,6 @@ class Action(NamedTuple):
     verb: str
     thing: int = -1
     other: int = -1
-
-
-class State:
-    """Everything that changes in play.
-
-    Attributes:
-        place: where the agent is.
-        held: the object in its hand, or None; there is never more than one.
-        inside: for each receptacle, what is in it, sorted. A thing may be in two receptacles: some games start so.
-        lying: for each location, the objects that the game counts as being there, sorted.
-        left: (object, receptacle) for every object taken out of that receptacle and not put back into it.
-        opened: the receptacles that are open.
-        clean, hot, cool, toggled, sliced: the objects that are so.
-    """
-
-    __slots__ = (
-        "clean",
-        "cool",
-        "held",
-        "hot",
-        "inside",
-        "left",
-        "lying",
-        "opened",
-        "place",
-        "sliced",
-        "toggled",
-    )
-
-    def __init__(
-        self,
-        place: int,
-        held: int | None,
-        inside: list[tuple[int, ...]],
-        lying: list[tuple[int, ...]],
-        left: set[tuple[int, int]],
-        opened: set[int],
-        clean: set[int],
-        hot: set[int],
-        cool: set[int],
-        toggled: set[int],
-        sliced: set[int],
-    ) -> None:
-        self.place = place
-        self.held = held
-        self.inside = inside
-        self.lying = lying
-        self.left = left
-        self.opened = opened
-        self.clean = clean
-        self.hot = hot
-        self.cool = cool
-        self.toggled = toggled
-        self.sliced = sliced
-
-    def copy(self) -> State:
-        return State(
-            self.place,
-            self.held,
-            self.inside.copy(),
-            self.lying.copy(),
-            self.left.copy(),
-            self.opened.copy(),
-            self.clean.copy(),
-            self.hot.copy(),
-            self.cool.copy(),
-            self.toggled.copy(),
-            self.sliced.copy(),
-        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,9 @@ from itertools import count, product
 from typing import TYPE_CHECKING
 
 from reflex_bench.envs.alfworld.engine.goal import Every, Fact, Goal, is_met
-from reflex_bench.envs.alfworld.engine.household import NOWHERE, Action, Household, State
+from reflex_bench.envs.alfworld.engine.household import NOWHERE, Action, Household
 from reflex_bench.envs.alfworld.engine.rules import apply, command
+from reflex_bench.envs.alfworld.engine.state import State
 
 if TYPE_CHECKING:
     from reflex_bench.envs.alfworld.engine.game import Game

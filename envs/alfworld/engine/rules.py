@@ -17,7 +17,8 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Mapping
 
-from reflex_bench.envs.alfworld.engine.household import Action, Household, State
+from reflex_bench.envs.alfworld.engine.household import Action, Household
+from reflex_bench.envs.alfworld.engine.state import State
 
 
 def available(game: Household, state: State) -> dict[str, Action]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from reflex_bench.envs.alfworld.engine.household import Action, Household, State
+from reflex_bench.envs.alfworld.engine.household import Action, Household
+from reflex_bench.envs.alfworld.engine.state import State
 
 NOTHING_HAPPENS = "Nothing happens."
 

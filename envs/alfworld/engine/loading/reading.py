@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reflex_bench.envs.alfworld.engine.goal import Grounder
-from reflex_bench.envs.alfworld.engine.household import NOWHERE, Household, State
+from reflex_bench.envs.alfworld.engine.household import NOWHERE, Household
 from reflex_bench.envs.alfworld.engine.loading.domain import Domain, read_domain
 from reflex_bench.envs.alfworld.engine.loading.facts import Facts
 from reflex_bench.envs.alfworld.engine.loading.pddl import UnknownGame
 from reflex_bench.envs.alfworld.engine.loading.reachability import Foresight, prospects
 from reflex_bench.envs.alfworld.engine.loading.wording import Wording, read_wording
 from reflex_bench.envs.alfworld.engine.rules import everywhere
+from reflex_bench.envs.alfworld.engine.state import State
 
 
 def read_household(game: Mapping[str, Any]) -> Household:

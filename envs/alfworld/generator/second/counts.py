@@ -79,7 +79,11 @@ def counts() -> Counts:
     """Return the table, read once."""
     import yaml
 
-    text = files("reflex_bench.envs.alfworld.generator.second").joinpath("counts.yaml").read_text(encoding="utf-8")
+    text = (
+        files("reflex_bench.envs.alfworld.generator.second")
+        .joinpath("counts.yaml")
+        .read_text(encoding="utf-8")
+    )
     table = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 (both are safe)
     return Counts(
         furniture={
