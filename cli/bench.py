@@ -106,8 +106,8 @@ def configured(
     Raises:
         UsageError: two options exclude one another, or a setting does not exist or is not allowed.
     """
-    from reflex_bench.harness.planning.config import resolve
     from reflex_bench.harness.planning.project_file import read_project
+    from reflex_bench.harness.planning.resolving import resolve
 
     project = read_project(Path.cwd())
     resolved = resolve(sources, nest(flags_of(environment, results, given)), project)
@@ -163,9 +163,9 @@ def resume(
     quiet: options.Quiet = False,
 ) -> int:
     """Go on with a run that was interrupted; only what is owed is done, and no answered call is made again."""
-    from reflex_bench.harness.planning.config import checked
     from reflex_bench.harness.planning.layers import merge
     from reflex_bench.harness.planning.plan import make_plan
+    from reflex_bench.harness.planning.resolving import checked
     from reflex_bench.harness.running.resuming import changes_of
     from reflex_bench.harness.storage.manifest import check_same, config_of, recall, with_recorded_prompts
     from reflex_bench.harness.storage.store import Store

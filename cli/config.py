@@ -44,9 +44,9 @@ def config(environment: str | None = None, **given: Any) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from reflex_bench.harness.planning.config import resolve_sources
     from reflex_bench.harness.planning.origins import BUILT_IN, values_of, variables_of
     from reflex_bench.harness.planning.project_file import read_project
+    from reflex_bench.harness.planning.resolving import resolve_sources
     from reflex_bench.harness.planning.sources import Source
 
     flags = {name: value for name, value in flags_of(environment, None, given).items() if value is not None}
