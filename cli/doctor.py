@@ -60,8 +60,8 @@ def doctor(
     from reflex_bench.cli.bench import nest
     from reflex_bench.cli.places import as_called
     from reflex_bench.harness.checks.doctor import examine
-    from reflex_bench.harness.planning.config import resolve
     from reflex_bench.harness.planning.project_file import read_project
+    from reflex_bench.harness.planning.resolving import resolve
 
     console = Console(soft_wrap=True)
     flags = nest({"model.model": model, "endpoint.base_url": base_url, "endpoint.api": api})

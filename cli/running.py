@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, quiet: bool) -> int:
     """Plans a run, makes its directory, and carries it out."""
     from reflex_bench.cli.live import print_plan
-    from reflex_bench.harness.planning.config import with_whole_paths
     from reflex_bench.harness.planning.plan import make_plan
+    from reflex_bench.harness.planning.resolving import with_whole_paths
     from reflex_bench.harness.running.memory_io import carry, unpack
     from reflex_bench.harness.storage.manifest import describe
     from reflex_bench.harness.storage.store import Store
@@ -103,7 +104,7 @@ def carry_out(
             store.set_status("interrupted", ended=now(), reason=ended.reason)
             leave_now(store.path)
         with undisturbed():
-            more = learned(plan, store.manifest, ended, store.engines, store.taken)
+            more = learned(plan, store.manifest, map(asdict, ended.overlaps), store.engines, store.taken)
             store.set_status(ended.status, ended=now(), reason=ended.reason, **more)
             store.close()
         # Who interrupts once more does not wait for the tables; they can be made at any time.

@@ -12,13 +12,13 @@ from typing import Any
 
 from reflex_bench.core.errors import UsageError, unknown
 from reflex_bench.harness.importing.rows_of_others import (
-    NOT_RECORDED,
     checked_arm_name,
     file_hash,
     imported_arm,
     imported_row,
     write_import,
 )
+from reflex_bench.harness.storage.records import UNTOLD
 from reflex_bench.harness.storage.trials import MOST_TRIALS
 
 FIELDS = ("task", "success", "trial", "arm", "type")
@@ -105,7 +105,7 @@ def import_rows(
             for line in lines
         ],
         arms={arm: imported_arm(trials, independent=independent) for arm, trials in arms.items()},
-        environment={"name": environment, "feedback": NOT_RECORDED, "settings": {}},
+        environment={"name": environment, "feedback": UNTOLD, "settings": {}},
         split={
             "name": file.stem,
             "task_ids": {line.task for line in lines},

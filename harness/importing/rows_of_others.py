@@ -11,11 +11,9 @@ from typing import Any
 
 from reflex_bench.core.errors import UsageError
 from reflex_bench.harness.storage.manifest import now, package_version
-from reflex_bench.harness.storage.records import brief
-from reflex_bench.harness.storage.store import SCHEMA_VERSION, write_json, write_lines
-
-NOT_RECORDED = "not recorded"
-"""Stands for every setting that the imported files do not name."""
+from reflex_bench.harness.storage.records import UNTOLD, brief
+from reflex_bench.harness.storage.run_info import SCHEMA_VERSION
+from reflex_bench.harness.storage.whole_files import write_json, write_lines
 
 
 def imported_row(
@@ -46,7 +44,7 @@ def imported_row(
         "reflection_tokens": None,
         "digest": None,
         "result": {},
-        "error": NOT_RECORDED if success is None else None,
+        "error": UNTOLD if success is None else None,
         "text": "",
         "memory": [],
         "opening": "",
@@ -69,7 +67,7 @@ def imported_arm(trials: int, **known: Any) -> dict[str, Any]:
         "max_steps",
         "parse",
     )
-    return {**dict.fromkeys(names, NOT_RECORDED), **known, "trials": trials}
+    return {**dict.fromkeys(names, UNTOLD), **known, "trials": trials}
 
 
 def write_import(
@@ -103,7 +101,7 @@ def write_import(
         "schema_version": SCHEMA_VERSION,
         "run_id": path.name,
         "status": "complete",
-        "created": NOT_RECORDED,
+        "created": UNTOLD,
         "imported": now(),
         "source": source,
         "reflex_version": package_version("reflex-bench"),
@@ -111,7 +109,7 @@ def write_import(
         "environment": environment,
         "split": {"fingerprint": fingerprint_of(ids), **split, "tasks": len(ids), "task_ids": ids},
         "trials": max(arm["trials"] for arm in arms.values()),
-        "seed": NOT_RECORDED,
+        "seed": UNTOLD,
         "arms": arms,
         **more,
     }

@@ -15,9 +15,11 @@ from reflex_bench.agents.evaluation.judge import StepJudge
 from reflex_bench.agents.reflection.reflectors import Reflector
 from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.base import Environment, ReadsAdmissible, Split
+from reflex_bench.harness.parts.doors import check_split
 from reflex_bench.harness.planning.config import ArmConfig, Config, MemoryConfig
 from reflex_bench.harness.planning.endpoints import open_models, options_of
 from reflex_bench.harness.planning.layouts import limits_of, settings_of
+from reflex_bench.harness.planning.model_checks import check_players, check_prices
 from reflex_bench.harness.planning.opening import (
     memory_settings,
     open_agent,
@@ -26,11 +28,8 @@ from reflex_bench.harness.planning.opening import (
     open_reflector,
     playable,
 )
-from reflex_bench.harness.planning.players import check_players
 from reflex_bench.harness.planning.prompt_hash import PromptHashes
 from reflex_bench.harness.planning.roles import RoleConfig, role_of, role_settings
-from reflex_bench.harness.running.budget import check_prices
-from reflex_bench.harness.running.doors import check_split
 from reflex_bench.models.base import Model
 from reflex_bench.models.options import ModelOptions
 
@@ -168,7 +167,7 @@ def make_plan(config: Config) -> Plan:
         endpoint = options_of(config, [role for arm in arms for role in arm.roles])
         models = open_models((arm.settings for arm in arms), endpoint)
         check_prices(config.limits, models)
-        check_players(environment, arms, models)
+        check_players(environment, (arm.settings for arm in arms), models)
     except BaseException:
         environment.close()
         raise

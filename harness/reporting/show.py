@@ -10,7 +10,7 @@ from typing import Any
 from reflex_bench.core.control_characters import plain
 from reflex_bench.core.errors import UsageError, unknown
 from reflex_bench.core.jsonl import read_lines
-from reflex_bench.harness.storage.run_data import read_info
+from reflex_bench.harness.storage.run_info import read_info
 from reflex_bench.harness.storage.trials import checked_lines, recorded
 
 

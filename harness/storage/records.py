@@ -33,6 +33,8 @@ BULKY = (
 )
 """The keys that only a reader of trajectories needs."""
 
+UNTOLD = "not recorded"
+"""Stands on an imported run for every setting that its files do not name."""
 
 RARE = ("reasoning_tokens", "reasoning_estimated", "asked_again", "cut_off", "lost_calls")
 """Counts that stand on a row only where they are not 0."""

@@ -11,8 +11,9 @@ import yaml
 from pydantic import BaseModel
 
 from reflex_bench.core.errors import UsageError
-from reflex_bench.harness.planning.config import ArmConfig, Config, resolve
+from reflex_bench.harness.planning.config import ArmConfig, Config
 from reflex_bench.harness.planning.plan import make_plan
+from reflex_bench.harness.planning.resolving import resolve
 
 pytestmark = pytest.mark.slow
 

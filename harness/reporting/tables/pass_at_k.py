@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from reflex_bench.envs.base import INVALID_REASONS
 from reflex_bench.envs.metrics import Trials
+from reflex_bench.harness.parts.row_names import SETTINGS
 from reflex_bench.harness.reporting.declared import metrics_of
 from reflex_bench.harness.reporting.footnotes import notes
 from reflex_bench.harness.reporting.measures import by_type, pass_at_k
 from reflex_bench.harness.reporting.metric_values import heading, shown
-from reflex_bench.harness.reporting.row_settings import SETTINGS
-from reflex_bench.harness.reporting.statistics.samples import is_sampled, samples_grid
+from reflex_bench.harness.reporting.statistics.samples import is_sampled
 from reflex_bench.harness.reporting.tables.number_format import (
     amount,
     decimal,
@@ -25,8 +25,9 @@ from reflex_bench.harness.reporting.tables.number_format import (
     whole,
 )
 from reflex_bench.harness.reporting.tables.render import Cell, Grid, Table, render
+from reflex_bench.harness.reporting.tables.samples import samples_grid
 from reflex_bench.harness.storage.run_data import Run, accounting, read_run
-from reflex_bench.harness.storage.store import write_text
+from reflex_bench.harness.storage.whole_files import write_text
 
 if TYPE_CHECKING:
     import pandas as pd
