@@ -118,7 +118,7 @@ def wall(given: argparse.Namespace) -> Iterator[Figure]:
 
     The server answers at once, so that nothing hides what the client and the harness take.
     """
-    games = {"tasks": 24, "trials": 3, "arms": "react,reflexion"}
+    games: dict[str, Any] = {"tasks": 24, "trials": 3, "arms": "react,reflexion"}
     conversed = conversations(**games)
     took: defaultdict[str, list[float]] = defaultdict(list)
     with running("constant", latency=0.0) as server:
@@ -126,7 +126,7 @@ def wall(given: argparse.Namespace) -> Iterator[Figure]:
         served = {**games, "model": {"model": spec}, "endpoint": {"base_url": server.url}}
         for _ in range(given.repeats):
             for count in (WORKERS, 1):
-                settings = {**served, "limits": {"max_connections": count}}
+                settings = served | {"limits": {"max_connections": count}}
                 with closing(plan_of(**settings)) as plan:
                     took[f"own {count}"].append(bare(plan.models[spec].complete, conversed, count))
                 took[f"harness {count}"].append(run(plan_of(**settings))[0])
@@ -205,7 +205,11 @@ def memory(given: argparse.Namespace) -> Iterator[Figure]:
             pages = int(Path("/proc/self/statm").read_text().split()[1])
             resident[trials] = pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
-    settings = {"environment": {"name": "hotpotqa"}, "tasks": -(-given.trials // 3), "trials": 3}
+    settings: dict[str, Any] = {
+        "environment": {"name": "hotpotqa"},
+        "tasks": -(-given.trials // 3),
+        "trials": 3,
+    }
     run(plan_of(Constant("Finish[nothing]"), **settings), Counting(look))
     (early, first), (late, last) = sorted(resident.items())
     growth = last / first

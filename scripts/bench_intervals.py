@@ -145,7 +145,7 @@ def _covered(
     both = (1 - discordance) * agreed
     drawn = rng.multinomial(n, [both, only_a, only_b, max(0.0, 1 - both - discordance)], size=draws)
     counts, times = np.unique(drawn, axis=0, return_counts=True)
-    intervals = np.array([method(tuple(map(int, each))) for each in counts])
+    intervals = np.array([method((int(a), int(b), int(c), int(d))) for a, b, c, d in counts])
     true, weights = only_b - only_a, times / draws
     width = intervals[:, 1] - intervals[:, 0]
     holds = (intervals[:, 0] <= true + 1e-9) & (true - 1e-9 <= intervals[:, 1])
@@ -167,7 +167,7 @@ def clusters(draws: int) -> None:
             chance = rng.beta(0.6, 1.4, size=number)[labels]
             signs = np.where(rng.random(number * size) < chance, 1, -1)
             differences = np.where(rng.random(number * size) < 0.4, signs, 0)
-            interval = paired_bootstrap(differences, clusters=labels.tolist(), resamples=1000)
+            interval = paired_bootstrap(differences.tolist(), clusters=labels.tolist(), resamples=1000)
             only_a, only_b = int((differences < 0).sum()), int((differences > 0).sum())
             plain = _tango(only_a, only_b, number * size)
             true = 0.4 * (2 * 0.3 - 1)

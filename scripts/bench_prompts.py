@@ -64,13 +64,14 @@ def measured(row: Mapping[str, Any]) -> dict[str, float]:
     turns = max(1, len(steps))
     again = sum(repair in (ASKED_ONCE_MORE, ASKED_FOR_ACTION) for step in steps for repair in step["repairs"])
     tokens = [row.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    known = [count for count in tokens if count is not None]
     return {
         "unparsed": sum(step["error"] is not None for step in steps) / turns,
         "without action": sum(step["action"] is None for step in steps) / turns,
         "invalid": sum(step["action"] is not None and not step["valid"] for step in steps) / turns,
         "asked again": again / turns,
         "steps": float(len(steps)),
-        "tokens": float("nan") if None in tokens else float(sum(tokens)),
+        "tokens": float(sum(known)) if len(known) == len(tokens) else float("nan"),
         "solved": float(row["success"]),
     }
 

@@ -27,7 +27,7 @@ from chaos_cases import (
     once,
     stops,
 )
-from chaos_runs import Post, play
+from chaos_server import Post, play
 from loopback import Answer, Call, as_json, chat, error, page, thinking
 
 GUIDELINES = f"Content violates usage guidelines. Key: {KEY}, failed check: X"

@@ -10,7 +10,7 @@ from email.utils import formatdate
 from math import inf
 from typing import Any
 
-from chaos_runs import Post, play
+from chaos_server import Post, play
 from loopback import Answer, Call, as_json, chat, error, models, page
 
 KEY, HALF, ESCAPED = "THE-KEY", "HALF-KEY", "ESCAPED-KEY"

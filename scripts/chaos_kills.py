@@ -35,7 +35,8 @@ from chaos_places import (
     measured,
     status_of,
 )
-from chaos_runs import Done, Post, Reflex, Server, finish, play, print_table
+from chaos_runs import Done, Reflex, finish, print_table
+from chaos_server import Post, Server, play
 from loopback import Answer, error
 
 COLUMNS = ("what", "runs", "equal", "rows twice", "calls twice", "remarks", "faults")
@@ -89,8 +90,9 @@ def while_waiting(setting: Setting) -> Tally:
     tally = Tally("SIGTERM while waiting for the server")
     for number, (what, answer, seconds) in enumerate(WAITS):
         with setting.place(f"waiting-{number}") as place:
-            server, struck = place.server, []
-            late = answer or Answer(wait=4.0)
+            server, late, struck = place.server, answer or Answer(wait=4.0), list[float]()
+            if server is None:
+                raise ValueError("there is no server to wait for in this setting")
 
             def spoil(post: Post, late: Answer = late) -> Answer | None:
                 if post.number <= 30:
@@ -161,7 +163,7 @@ def copied(setting: Setting, count: int) -> Tally:
             if not (other / "run").exists():
                 shutil.copytree(place.run, other / "run")
             home = {"HOME": str(other), "XDG_CACHE_HOME": "", "REFLEX_BENCH_CACHE": ""}
-            done = setting.reflex("resume", "run", "--results", ".", "--quiet", cwd=other, **home)
+            done = setting.reflex("resume", "run", "--results", ".", "--quiet", cwd=other, variables=home)
             tally.check(done.code == 0, f"exit {done.code} elsewhere: {place.plain(done.last)}")
             place.judge_end(tally, other / "run")
             place.go_on(tally)

@@ -67,7 +67,7 @@ def campaign(
     differing = unlike(run, found_out(unbroken))
     rows, twice = doubled(run)
     bound = calls + given.kills * CONNECTIONS
-    told = [
+    told: list[tuple[str, object]] = [
         ("tasks, arms, trials", f"{given.tasks}, 2, up to 3"),
         ("connections, latency of the server", f"{CONNECTIONS}, {given.latency:g} s"),
         ("unbroken: calls written down, calls that the server answered", f"{calls:,}, {posts:,}"),
@@ -81,7 +81,7 @@ def campaign(
         ("files that differ", differing or "none"),
         ("rows twice, answered calls made twice", f"{rows}, {twice}"),
     ]
-    good = not differing and not rows and not twice and calls == posts and again <= bound
+    good: bool = not differing and not rows and not twice and calls == posts and again <= bound
     return told, good and lines(run / "calls.jsonl") == calls
 
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from chaos_runs import Done, Reflex, Server, doubled, finish, found_out, served, unlike
+from chaos_runs import Done, Reflex, doubled, finish, found_out, served, unlike
+from chaos_server import Server
 
 BENCH = ("bench", "alfworld", "--tasks", 12, "--trials", 3, "--quiet", "--run-id", "run")
 LATENCY = 0.02  # seconds of the served model
@@ -127,7 +128,7 @@ class Place:
 
     def strike(self, when: Moment, how: signal.Signals, **variables: str) -> Done:
         """Starts the run, or goes on with it, and sends a signal when the moment has come, or the end."""
-        process, began = self.setting.reflex.start(*self.command(), **variables), time.monotonic()
+        process, began = self.setting.reflex.start(*self.command(), variables=variables), time.monotonic()
         while process.poll() is None and not when(self.run, time.monotonic() - began):
             time.sleep(0.001)
         process.send_signal(how)
@@ -141,7 +142,7 @@ class Place:
         """Ends the run, compares it to an unbroken one, and counts what was done twice."""
         if not status_of(self.run):
             tally.remark("not begun: the same command again")
-        done = self.setting.reflex(*self.command(), **variables)
+        done = self.setting.reflex(*self.command(), variables=variables)
         tally.check(done.code == 0 and not done.err, f"exit {done.code} in the end: {self.plain(done.last)}")
         self.judge_end(tally, self.run)
 
@@ -221,7 +222,8 @@ def at_random(place: Place, number: int) -> Moment:
 
 def at_the_end(place: Place, number: int) -> Moment:
     """While files are sorted, tables written, the status set: shortly after the last trial was written."""
-    every, due, ended = len(place.setting.whole["trials.jsonl"]), place.dice.uniform(0, 0.3), []
+    every, due = len(place.setting.whole["trials.jsonl"]), place.dice.uniform(0, 0.3)
+    ended: list[float] = []
 
     def when(run: Path, passed: float) -> bool:
         if not ended and lines(run / "trials.jsonl") >= every:

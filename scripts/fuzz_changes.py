@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from fuzz_targets import Target
@@ -60,7 +60,8 @@ def _pruned(line: bytes) -> Iterator[bytes]:
         return
     for holder, key in places:
         kept = holder[key]
-        for put in ({}, [], "", None) if isinstance(kept, dict | list) and kept else ():
+        empty: tuple[object, ...] = ({}, [], "", None)
+        for put in empty if isinstance(kept, dict | list) and kept else ():
             holder[key] = put
             yield json.dumps(tree).encode()
         holder[key] = kept
@@ -94,32 +95,30 @@ def _text_changed(dice: random.Random, text: str, target: Target) -> str:
     to = min(to, at + 40)
     other = dice.choice(target.seeds).decode("utf-8", "surrogatepass")
     word = dice.choice([*ODD_TEXTS, *re.findall(r"\w+|\W", other)[:200], chr(dice.randrange(0x110000))])
-    return dice.choice(
-        [
-            lambda: text[:at] + text[to:],
-            lambda: text[:at] + word + text[at:],
-            lambda: text[:at] + word * dice.choice([2, 30, 3000]) + text[at:],
-            lambda: text[:at] + text[at:to] * dice.choice([2, 100]) + text[to:],
-            lambda: text[:at] + other[dice.randint(0, len(other)) :],
-            lambda: text[:at] + text[at:to].swapcase() + text[to:],
-        ]
-    )()[:200_000]
+    changes: list[Callable[[], str]] = [
+        lambda: text[:at] + text[to:],
+        lambda: text[:at] + word + text[at:],
+        lambda: text[:at] + word * dice.choice([2, 30, 3000]) + text[at:],
+        lambda: text[:at] + text[at:to] * dice.choice([2, 100]) + text[to:],
+        lambda: text[:at] + other[dice.randint(0, len(other)) :],
+        lambda: text[:at] + text[at:to].swapcase() + text[to:],
+    ]
+    return dice.choice(changes)()[:200_000]
 
 
 def _bytes_changed(dice: random.Random, data: bytes, other: bytes) -> bytes:
     at, to = sorted(dice.randint(0, len(data)) for _ in range(2))
     odd = dice.choice([*ODD_BYTES, bytes([dice.randrange(256)])])
-    return dice.choice(
-        [
-            lambda: data[:at] + data[min(to, at + 40) :],
-            lambda: data[:at] + odd * dice.choice([1, 1, 2, 3000]) + data[at:],
-            lambda: data[:at] + odd + data[at + len(odd) :],
-            lambda: data[:at],
-            lambda: data[:to] + data[at:],
-            lambda: data[:at] + other[dice.randint(0, len(other)) :],
-            lambda: data.decode("utf-8", "replace").encode("utf-16") if dice.random() < 0.1 else data[at:],
-        ]
-    )()[:400_000]
+    changes: list[Callable[[], bytes]] = [
+        lambda: data[:at] + data[min(to, at + 40) :],
+        lambda: data[:at] + odd * dice.choice([1, 1, 2, 3000]) + data[at:],
+        lambda: data[:at] + odd + data[at + len(odd) :],
+        lambda: data[:at],
+        lambda: data[:to] + data[at:],
+        lambda: data[:at] + other[dice.randint(0, len(other)) :],
+        lambda: data.decode("utf-8", "replace").encode("utf-16") if dice.random() < 0.1 else data[at:],
+    ]
+    return dice.choice(changes)()[:400_000]
 
 
 def _tree_changed(dice: random.Random, line: bytes) -> bytes:

@@ -102,7 +102,7 @@ def _read(run: Path) -> None:
     size = sum(path.stat().st_size for path in run.rglob("*.json*"))
     readers: list[Callable[[], object]] = [
         lambda: _written(styled_table(frame.read_run(run), STYLES[size % len(STYLES)])),
-        lambda: [_written(each) for each in comparison_tables(compare(frame.read_run(run)))],
+        lambda: _written(*comparison_tables(compare(frame.read_run(run)))),
         lambda: _printed(command.list_runs, run.parent),
         lambda: _printed(command.show, str(run), None, None, None),
         lambda: verifying.verify(_unplayed(run), None, lambda *_: None),
@@ -124,26 +124,38 @@ def _unplayed(run: Path) -> Path:
     return run.parent / "bare"
 
 
-def _written(table: Table) -> None:
-    for form in ("terminal", "markdown", "csv", "latex", "html"):
-        text = render(table, form, width=100)
-        text.encode()
-        if found := STEERING.search(text):
-            raise AssertionError(f"a control character in {form}: {found[0]!r}")
-    _Checked().feed(text)
+def _written(*tables: Table) -> None:
+    for table in tables:
+        for form in ("terminal", "markdown", "csv", "latex", "html"):
+            text = render(table, form, width=100)
+            text.encode()
+            if found := STEERING.search(text):
+                raise AssertionError(f"a control character in {form}: {found[0]!r}")
+        Checked().feed(text)
 
 
-class _Checked(HTMLParser):
+class Checked(HTMLParser):
     """Raises on any markup that no template of ours holds."""
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in TAGS or attrs:
             raise AssertionError(f"foreign markup: {tag} {attrs}")
 
-    def handle_comment(self, data: str) -> None:
-        raise AssertionError("foreign markup: a comment or declaration")
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in TAGS:
+            raise AssertionError(f"foreign markup: the end of {tag}")
 
-    handle_decl = handle_pi = unknown_decl = handle_comment
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(f"foreign markup: a comment {data!r}")
+
+    def handle_decl(self, decl: str) -> None:
+        raise AssertionError(f"foreign markup: a declaration {decl!r}")
+
+    def handle_pi(self, data: str) -> None:
+        raise AssertionError(f"foreign markup: a processing instruction {data!r}")
+
+    def unknown_decl(self, data: str) -> None:
+        raise AssertionError(f"foreign markup: an unknown declaration {data!r}")
 
 
 def _printed(shown: Callable[..., object], *arguments: object) -> None:
@@ -181,11 +193,8 @@ def _fill(run: Path, data: bytes) -> None:
     for path in (SAMPLE / "trials.jsonl", *(SAMPLE / "trajectories").iterdir()):
         lines = [json.dumps(_filled(row, text, kept)) + "\n" for row in rows_of(path)]
         (run / path.relative_to(SAMPLE)).write_text("".join(lines))
-    for made in (
-        styled_table(frame.read_run(run)),
-        *comparison_tables(compare(frame.read_run(run), force=True)),
-    ):
-        _written(made)
+    whole = frame.read_run(run)
+    _written(styled_table(whole), *comparison_tables(compare(whole, force=True)))
     _printed(command.list_runs, run.parent)
     _printed(command.show, str(run), None, None, None)
 

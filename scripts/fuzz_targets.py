@@ -20,7 +20,7 @@ from reflex_bench.core.errors import ReflexError, UsageError
 from reflex_bench.envs.alfworld.engine import game as engine
 from reflex_bench.envs.alfworld.generator.first import game as games
 from reflex_bench.envs.alfworld.parsing import actions as household
-from reflex_bench.envs.base import Task
+from reflex_bench.envs.base import Action, ParsePolicy, Task
 from reflex_bench.envs.hotpotqa import episode, profiles, questions, scoring
 from reflex_bench.envs.hotpotqa import splits as question_splits
 from reflex_bench.envs.hotpotqa.corpus import corpus, documents, snapshot
@@ -83,12 +83,7 @@ def _parsers() -> Iterator[Target]:
     asked = tuple(case["completion"].encode() for case in rows_of(DATA / "hotpotqa_action_cases.jsonl"))
     written = tuple(row["reflection"].encode() for row in rows if row.get("reflection"))
     for name, read in (("alfworld-action", household.read_action), ("hotpotqa-action", actions.read_action)):
-        yield Target(
-            name,
-            "text",
-            played + asked,
-            lambda data, read=read: (read(text_of(data), "strict"), read(text_of(data), "repair")),
-        )
+        yield Target(name, "text", played + asked, partial(_read_action, read))
     yield Target("tool-call", "json", (b'{"entity": "Lake Merrin"}', b'{"answer": "1871"}'), _call_tool)
     game = engine.Game.from_json(games.generate_one(0, 1).game)
     yield Target(
@@ -115,6 +110,11 @@ def _parsers() -> Iterator[Target]:
         written,
         lambda data: audit.audit(text_of(data), told, (text_of(data)[:99],), 30, ("go to",)),
     )
+
+
+def _read_action(read: Callable[[str, ParsePolicy], Action], data: bytes) -> None:
+    read(text_of(data), "strict")
+    read(text_of(data), "repair")
 
 
 def _call_tool(data: bytes) -> None:

@@ -21,7 +21,6 @@ def processor_time(samples: int, calls: int) -> float:
     except ImportError:
         raise SystemExit("--versus inspect: inspect-ai is not installed in this environment") from None
 
-    @solver
     def turns() -> Any:
         async def solve(state: TaskState, generate: Generate) -> TaskState:
             for _ in range(calls):
@@ -38,7 +37,7 @@ def processor_time(samples: int, calls: int) -> float:
             output.usage = ModelUsage(input_tokens=100, output_tokens=5, total_tokens=105)
             yield output
 
-    task = Task(dataset=[Sample(input=f"Household {n}") for n in range(samples)], solver=turns())
+    task = Task(dataset=[Sample(input=f"Household {n}") for n in range(samples)], solver=solver(turns)())
     model = get_model("mockllm/model", custom_outputs=always())
     with tempfile.TemporaryDirectory() as folder:
         processor = time.process_time()

@@ -15,12 +15,15 @@ import json
 import socket
 import struct
 import threading
+import traceback
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
+
+Serving = TypeVar("Serving", bound="Loopback")
 
 MODEL = "loopback"
 
@@ -166,6 +169,7 @@ def thinking(
     choice, usage = dict(said["choices"][0]), dict(said["usage"])
     content, thought = choice["message"]["content"], "hm " * min(tokens, room)
     is_cut = tokens >= room
+    message: dict[str, Any]
     if field == "text":
         message = {"content": f"<think>{thought}" if is_cut else f"<think>{thought}</think>\n\n{content}"}
     else:
@@ -203,10 +207,18 @@ class Loopback:
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._open: set[socket.socket] = set()
-        self._server = _Server(self)
-        self.base_url = f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+        self._listen()
+        self.base_url = f"http://127.0.0.1:{self._server.server_port}/v1"
+
+    def _listen(self, port: int = 0) -> None:
+        """Listens at a port; 0 is one that is free."""
+        self._server = _Server(self, port)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
         self._thread.start()
+
+    def note_fault(self) -> None:
+        """Is called where the answering of a call raised an error."""
+        traceback.print_exc()
 
     def play(self, *answers: Answer) -> None:
         """Adds to the script."""
@@ -227,7 +239,7 @@ class Loopback:
         self._server.server_close()
         self._thread.join()
 
-    def __enter__(self) -> Loopback:
+    def __enter__(self: Serving) -> Serving:
         return self
 
     def __exit__(
@@ -283,9 +295,12 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = False
     request_queue_size = 256
 
-    def __init__(self, owner: Loopback) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+    def __init__(self, owner: Loopback, port: int) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
         self.owner = owner
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        self.owner.note_fault()
 
 
 class _Handler(BaseHTTPRequestHandler):

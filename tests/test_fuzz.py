@@ -82,3 +82,20 @@ def test_an_answer_that_takes_too_long_is_a_finding(fuzzer, monkeypatch):
     monkeypatch.setattr(fuzzer, "LONGEST", 0.1)
     found = fuzzer.attempt(fuzzer.Target("t", "text", (b"x",), read), b"x")
     assert found.says == "Hang: no answer in 0.1 s"
+
+
+def test_only_the_markup_of_our_own_tables_passes(fuzzer):
+    import fuzz_runs
+
+    fuzz_runs.Checked().feed("<table><tr><td>5 &lt; 6</td></tr></table>")
+    for foreign in (
+        "<img src=x>",
+        "<td x=y>",
+        "</script>",
+        "<!-- x -->",
+        "<!DOCTYPE x>",
+        "<?php x?>",
+        "<![CDATA[x]]>",
+    ):
+        with pytest.raises(AssertionError, match="foreign markup"):
+            fuzz_runs.Checked().feed(foreign)

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -20,12 +21,35 @@ def script(name, *arguments):
     )
 
 
+@pytest.fixture
+def scripts(monkeypatch):
+    """The scripts can be imported, as they import one another."""
+    monkeypatch.syspath_prepend(ROOT / "scripts")
+
+
 @pytest.mark.parametrize("case", ["429, retry-after 1 s", "the key in proper replies, with escapes"])
 def test_a_failure_campaign_of_one_case_finds_nothing(case):
     done = script("chaos_failures.py", case)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "1 cases, 0 with failed checks" in done.stdout
     assert ": 0 with a key" in done.stdout
+
+
+def test_a_server_that_vanishes_during_a_case_is_back_before_the_run_goes_on():
+    done = script("chaos_failures.py", "refused, for")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "2 cases, 0 with failed checks" in done.stdout
+
+
+def test_a_server_that_never_left_has_no_need_to_come_back(scripts):
+    from chaos_server import Server
+
+    with Server() as server:
+        server.come_back()
+        urllib.request.urlopen(f"{server.base_url}/models").close()
+        server.vanish_soon(0.2)
+    with pytest.raises(OSError):
+        urllib.request.urlopen(f"{server.base_url}/models")
 
 
 def test_a_run_against_a_slow_server_that_is_killed_ends_like_an_unbroken_one():

@@ -59,7 +59,7 @@ def open_agent(setting: str | Mapping[str, Any], environment: Environment) -> tu
 
 def playable(environment: Environment) -> list[Agent]:
     """Return the agents of this package that can play in an environment."""
-    return [part.made for part in parts.ours("agents") if not _missing(part, environment)]
+    return [parts.made_with(part, {}) for part in parts.ours("agents") if not _missing(part, environment)]
 
 
 def _missing(part: Part, environment: Environment) -> str:

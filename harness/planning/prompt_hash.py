@@ -53,7 +53,7 @@ def prompt_hash(
         for agent in agents:
             yield from situations.playing(agent, environment, limits)
         for part in parts.ours("reflectors"):
-            reflect = partial(part.made, auditing=Auditing(limits.max_steps, True, continued))
+            reflect = partial(parts.made_with(part, {}), auditing=Auditing(limits.max_steps, True, continued))
             yield from situations.reflecting(reflect, environment, limits)
         yield from situations.judging(Model(continued=continued), environment, limits)
         yield from situations.watching(StepJudge(continued=continued), environment, limits)

@@ -20,11 +20,15 @@ from typing import Any
 
 import pytest
 import yaml
+from pydantic import BaseModel
 
 from reflex_bench.agents import base
 from reflex_bench.agents.evaluation import judge
+from reflex_bench.agents.react import react
 from reflex_bench.agents.reflection import audit, structured
+from reflex_bench.agents.reflection.reflectors import reflexion
 from reflex_bench.core import parts
+from reflex_bench.core.built_in import BUILT_IN
 from reflex_bench.envs import prompts
 from reflex_bench.envs.alfworld.engine import hints
 from reflex_bench.envs.hotpotqa import profiles
@@ -80,6 +84,37 @@ def test_the_hashes_are_those_of_this_version() -> None:
     # Another value means that runs which were begun before cannot be resumed: that is meant, and told in the changelog.
     assert BEFORE["alfworld", "chat"] == "v2:401c40b07583dc3f"
     assert BEFORE["hotpotqa", "chat"] == "v2:028a0118899da87a"
+
+
+class Ours:
+    """A part of this package with an option, which does what another one does."""
+
+    class Options(BaseModel, extra="forbid"):
+        number: int = 1
+
+    def __init__(self, options: Options) -> None:
+        assert options.number == 1
+
+
+class Agent(Ours):
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return react(*given, **named)
+
+
+class Reflector(Ours):
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        return reflexion(*given, **named)
+
+
+def test_a_part_of_ours_with_options_counts_as_it_is_with_their_defaults(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mine = ModuleType("reflex_bench.mine")
+    mine.Agent, mine.Reflector = Agent, Reflector  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, mine.__name__, mine)
+    monkeypatch.setitem(BUILT_IN["agents"], "mine", "mine:Agent")  # type: ignore[arg-type]
+    monkeypatch.setitem(BUILT_IN["reflectors"], "mine", "mine:Reflector")  # type: ignore[arg-type]
+    assert hashed("alfworld") == BEFORE["alfworld", "chat"]
 
 
 def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
