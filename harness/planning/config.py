@@ -44,7 +44,13 @@ Span = Annotated[float, Field(gt=0), BeforeValidator(seconds)]
 """A time in seconds, which may be written as `1h30m`."""
 
 
-Choice = str | dict[str, dict[str, Any] | None]
+def _named(value: Any) -> Any:
+    if not isinstance(value, str | dict):
+        raise ValueError("a name or {name: {option: value}} is wanted")
+    return value
+
+
+Choice = Annotated[str | dict[str, dict[str, Any] | None], BeforeValidator(_named)]
 """The name of a part, or its name with its options."""
 
 
