@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reflex_bench.cli import options
-from reflex_bench.cli.grouped import spread
+from reflex_bench.cli.grouped import spread, values_of
 from reflex_bench.cli.places import run_path
 from reflex_bench.cli.running import carry_out, check_models, repeat, resumable, start
 from reflex_bench.core.errors import UsageError
@@ -56,7 +56,7 @@ def bench(
     output: options.Output,
 ) -> int:
     """Run agents on an environment for N trials and print the pass@k table."""
-    given = options.values_of(length, selection, model, learning, limits)
+    given = values_of(length, selection, model, learning, limits)
     resolved = configured(environment, config or [], output.results, given)
     if seeds == 1 or output.dry_run:
         return start(resolved, output.results, output.run_id, output.dry_run, output.quiet)
@@ -136,7 +136,7 @@ def resume(
     from reflex_bench.harness.storage.manifest import check_same, config_of, recall, with_recorded_prompts
     from reflex_bench.harness.storage.store import Store
 
-    told = options.values_of(given)
+    told = values_of(given)
     flags = {setting: told[name] for name, setting in options.SETTINGS.items() if name in told}
     changes = changes_of(given.config or [], nest(flags))
     path = run_path(run, results)

@@ -9,7 +9,7 @@ import typer
 
 from reflex_bench.cli import options
 from reflex_bench.cli.bench import flags_of, nest
-from reflex_bench.cli.grouped import spread
+from reflex_bench.cli.grouped import spread, values_of
 
 EXAMPLES = r"""Examples:
 
@@ -50,21 +50,21 @@ def config(
     from rich.console import Console
     from rich.text import Text
 
-    from reflex_bench.harness.planning.origins import BUILT_IN, values_of, variables_of
+    from reflex_bench.harness.planning import origins
     from reflex_bench.harness.planning.project_file import read_project
     from reflex_bench.harness.planning.resolving import resolve_sources
     from reflex_bench.harness.planning.sources import Source
 
-    given = options.values_of(length, selection, model, learning, limits)
+    given = values_of(length, selection, model, learning, limits)
     flags = {name: value for name, value in flags_of(environment, None, given).items() if value is not None}
     resolved, sources = resolve_sources(config or [], nest(flags), read_project(Path.cwd()))
     sources += [Source(nest({name: value}), pair=True, origin=_FLAGS[name]) for name, value in flags.items()]
-    values = list(values_of(resolved, sources))
+    values = list(origins.values_of(resolved, sources))
     width = max(len(each.key) for each in values)
     console = Console(soft_wrap=True, highlight=False)
     for each in values:
-        style = "dim" if each.origin == BUILT_IN else ""
+        style = "dim" if each.origin == origins.BUILT_IN else ""
         console.print(Text(f"{each.key:<{width}}  {each.value:<24}  {each.origin}", style))
     console.print(Text("Options of the environment that are not named keep its own defaults."))
-    for name, is_set in variables_of(resolved).items():
+    for name, is_set in origins.variables_of(resolved).items():
         console.print(Text(f"Environment variable {name}: {'set' if is_set else 'not set'}"))

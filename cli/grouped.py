@@ -44,3 +44,8 @@ def _parameters(command: Callable[..., Any], hints: dict[str, Any]) -> Iterator[
             yield inspect.Parameter(
                 field.name, parameter.kind, default=field.default, annotation=annotations[field.name]
             )
+
+
+def values_of(*groups: Any) -> dict[str, Any]:
+    """Return the options of groups by the names of their parameters."""
+    return {each.name: getattr(group, each.name) for group in groups for each in dataclasses.fields(group)}

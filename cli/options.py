@@ -5,7 +5,7 @@ A command takes a group as one parameter: see `reflex_bench.cli.grouped`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -271,37 +271,22 @@ class ResumeChanges:
     ] = None
 
 
-def values_of(*groups: Any) -> dict[str, Any]:
-    """Return the options of groups by the names of their parameters."""
-    return {each.name: getattr(group, each.name) for group in groups for each in fields(group)}
-
-
 SETTINGS = {
-    "split": "environment.split",
+    **{name: name for name in ("tasks", "trials", "samples", "seed", "arms", "evaluator")},
+    **{
+        name: f"environment.{name}"
+        for name in ("split", "task_type", "engine", "sample", "corpus", "profile", "success")
+    },
     "task_id": "environment.task_ids",
-    "task_type": "environment.task_type",
-    "engine": "environment.engine",
-    "sample": "environment.sample",
-    "corpus": "environment.corpus",
-    "profile": "environment.profile",
-    "success": "environment.success",
-    "tasks": "tasks",
-    "trials": "trials",
-    "samples": "samples",
-    "seed": "seed",
-    "arms": "arms",
     "model": "model.model",
     "temperature": "model.temperature",
     "base_url": "endpoint.base_url",
     "api": "endpoint.api",
     "memory": "memory.kind",
     "memory_size": "memory.size",
-    "evaluator": "evaluator",
-    "max_steps": "limits.max_steps",
-    "parse": "limits.parse",
-    "actions": "limits.actions",
-    "max_connections": "limits.max_connections",
-    "max_workers": "limits.max_workers",
+    **{
+        name: f"limits.{name}" for name in ("max_steps", "parse", "actions", "max_connections", "max_workers")
+    },
     "cost_limit": "limits.cost",
     "token_limit": "limits.tokens",
     "time_limit": "limits.time",

@@ -98,14 +98,7 @@ def write_import(
         raise UsageError(f"{path}: holds something that was not imported; choose another --results")
     ids = sorted(split["task_ids"])
     manifest = {
-        "schema_version": SCHEMA_VERSION,
-        "run_id": path.name,
-        "status": "complete",
-        "created": UNTOLD,
-        "imported": now(),
-        "source": source,
-        "reflex_version": package_version("reflex-bench"),
-        "simulated": False,
+        **_origin(path.name, source),
         "environment": environment,
         "split": {"fingerprint": fingerprint_of(ids), **split, "tasks": len(ids), "task_ids": ids},
         "trials": max(arm["trials"] for arm in arms.values()),
@@ -113,17 +106,39 @@ def write_import(
         "arms": arms,
         **more,
     }
-    ordered = sorted(rows, key=lambda row: (row["arm"], row["task"], row["trial"]))
+    _write_rows(path, sorted(rows, key=lambda row: (row["arm"], row["task"], row["trial"])))
+    write_json(path / "run.json", manifest)
+    return path
+
+
+def _origin(run_id: str, source: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "run_id": run_id,
+        "status": "complete",
+        "created": UNTOLD,
+        "imported": now(),
+        "source": source,
+        "reflex_version": package_version("reflex-bench"),
+        "simulated": False,
+    }
+
+
+def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write the trajectory files and `trials.jsonl` in place of those of an earlier import.
+
+    Args:
+        path: the run directory.
+        rows: in the order of arms, tasks and trials.
+    """
     files: dict[str, list[Mapping[str, Any]]] = {}
-    for row in ordered:
+    for row in rows:
         files.setdefault(f"{row['arm']}.trial-{row['trial']}", []).append(row)
     for old in (path / "trajectories").glob("*.jsonl"):
         old.unlink()
     for name, lines in files.items():
         write_lines(path / "trajectories" / f"{name}.jsonl", lines)
-    write_lines(path / "trials.jsonl", ({**brief(row), "seconds": None} for row in ordered))
-    write_json(path / "run.json", manifest)
-    return path
+    write_lines(path / "trials.jsonl", ({**brief(row), "seconds": None} for row in rows))
 
 
 def _was_imported(path: Path) -> bool:

@@ -23,7 +23,8 @@ from reflex_bench.agents.transcripts import error_class_of, summary_of
 from reflex_bench.core.errors import ModelError, RunStopped, TrialError
 from reflex_bench.envs.base import Action, Task
 from reflex_bench.harness.parts.doors import Door, is_ours
-from reflex_bench.harness.planning.plan import Arm, Plan, fingerprint
+from reflex_bench.harness.planning.arms import Arm, fingerprint
+from reflex_bench.harness.planning.plan import Plan
 from reflex_bench.harness.planning.roles import RoleConfig
 from reflex_bench.harness.running.role_client import Asking
 from reflex_bench.harness.storage.journal import Call, Journal

@@ -16,7 +16,8 @@ from reflex_bench.core.errors import RunStopped
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.checks.contamination import Overlap, overlaps, recogniser
 from reflex_bench.harness.parts.doors import checked_reply
-from reflex_bench.harness.planning.plan import Arm, Plan
+from reflex_bench.harness.planning.arms import Arm
+from reflex_bench.harness.planning.plan import Plan
 from reflex_bench.harness.running.budget import Budget
 from reflex_bench.harness.running.chain import Chain, Shared
 from reflex_bench.harness.running.memory_io import begin, leave

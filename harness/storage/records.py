@@ -123,6 +123,21 @@ class Where:
         }
 
 
+def _step_counts(steps: Sequence[Step]) -> dict[str, Any]:
+    """What a row counts of the steps of a trial."""
+    repairs = Counter(name for step in steps for name in step.repairs)
+    refused = [step for step in steps if step.action is not None and not step.valid]
+    return {
+        "steps": len(steps),
+        "thoughts": sum(bool(step.thought) for step in steps),
+        "invalid_actions": len(refused),
+        "invalid_kinds": dict(sorted(Counter(step.reason for step in refused if step.reason).items())),
+        "unparsed": sum(step.error is not None for step in steps),
+        "repairs": sum(repairs.values()),
+        "repair_kinds": dict(sorted(repairs.items())),
+    }
+
+
 def trial_row(where: Where, trial: Trial, spent: Mapping[str, Spent]) -> dict[str, Any]:
     """The row of a trial that ran to its end.
 
@@ -132,8 +147,6 @@ def trial_row(where: Where, trial: Trial, spent: Mapping[str, Spent]) -> dict[st
         spent: by role, what the calls of the trial took.
     """
     played, verdict = trial.trajectory, trial.verdict
-    repairs = Counter(name for step in played.steps for name in step.repairs)
-    refused = [step for step in played.steps if step.action is not None and not step.valid]
     reflecting = spent.get("reflector", Spent())
     return {
         **where.keys(),
@@ -141,13 +154,7 @@ def trial_row(where: Where, trial: Trial, spent: Mapping[str, Spent]) -> dict[st
         "success": played.success,
         "passed": verdict.success,
         "evaluator": verdict.by,
-        "steps": len(played.steps),
-        "thoughts": sum(bool(step.thought) for step in played.steps),
-        "invalid_actions": len(refused),
-        "invalid_kinds": dict(sorted(Counter(step.reason for step in refused if step.reason).items())),
-        "unparsed": sum(step.error is not None for step in played.steps),
-        "repairs": sum(repairs.values()),
-        "repair_kinds": dict(sorted(repairs.items())),
+        **_step_counts(played.steps),
         **_total(spent),
         "memory_shown": len(played.memory),
         **_reflection_keys(trial.reflection),
