@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reflex_bench.cli import options
+from reflex_bench.cli.grouped import spread, values_of
 from reflex_bench.cli.places import run_path
 from reflex_bench.cli.running import carry_out, check_models, repeat, resumable, start
 from reflex_bench.core.errors import UsageError
@@ -38,58 +39,28 @@ RESUME_EXAMPLES = r"""Examples:
 
 def register(app: typer.Typer) -> None:
     """Adds the commands of this module."""
-    app.command(epilog=BENCH_EXAMPLES)(bench)
-    app.command(epilog=RESUME_EXAMPLES)(resume)
+    app.command(epilog=BENCH_EXAMPLES)(spread(bench))
+    app.command(epilog=RESUME_EXAMPLES)(spread(resume))
 
 
 def bench(
     environment: Annotated[str, typer.Argument(help="alfworld, hotpotqa, or the name of a plug-in.")],
-    trials: options.Trials = None,
-    samples: options.Samples = None,
+    *,
+    length: options.Length,
     seeds: options.Seeds = 1,
-    seed: options.Seed = None,
-    tasks: options.Tasks = None,
-    first: options.First = False,
-    arms: options.Arms = None,
-    split: options.Split = None,
-    data: options.Data = None,
-    task_id: options.TaskId = None,
-    task_type: options.TaskType = None,
-    engine: options.Engine = None,
-    sample: options.Sample = None,
-    corpus: options.Corpus = None,
-    offline: options.Offline = False,
-    profile: options.Profile = None,
-    success: options.Success = None,
-    model: options.Model = None,
-    base_url: options.BaseUrl = None,
-    api: options.Api = None,
-    temperature: options.Temperature = None,
-    parse: options.Parse = None,
-    actions: options.Actions = None,
-    memory_size: options.MemorySize = None,
-    memory: options.Memory = None,
-    memory_from: options.MemoryFrom = None,
-    evaluator: options.Evaluator = None,
-    share_first_trial: options.Shared = False,
-    no_share_first_trial: options.Apart = False,
-    max_steps: options.MaxSteps = None,
-    max_connections: options.MaxConnections = None,
-    max_workers: options.MaxWorkers = None,
-    cost_limit: options.CostLimit = None,
-    token_limit: options.TokenLimit = None,
-    time_limit: options.TimeLimit = None,
+    selection: options.Selection,
+    model: options.ModelChoice,
+    learning: options.Learning,
+    limits: options.RunLimits,
     config: options.Sources = None,
-    results: options.Results = None,
-    run_id: options.RunId = None,
-    dry_run: options.DryRun = False,
-    quiet: options.Quiet = False,
+    output: options.Output,
 ) -> int:
     """Run agents on an environment for N trials and print the pass@k table."""
-    resolved = configured(environment, config or [], results, locals())
-    if seeds == 1 or dry_run:
-        return start(resolved, results, run_id, dry_run, quiet)
-    return repeat(resolved, seeds, results, run_id, quiet)
+    given = values_of(length, selection, model, learning, limits)
+    resolved = configured(environment, config or [], output.results, given)
+    if seeds == 1 or output.dry_run:
+        return start(resolved, output.results, output.run_id, output.dry_run, output.quiet)
+    return repeat(resolved, seeds, output.results, output.run_id, output.quiet)
 
 
 def configured(
@@ -106,8 +77,8 @@ def configured(
     Raises:
         UsageError: two options exclude one another, or a setting does not exist or is not allowed.
     """
-    from reflex_bench.harness.planning.config import resolve
     from reflex_bench.harness.planning.project_file import read_project
+    from reflex_bench.harness.planning.resolving import resolve
 
     project = read_project(Path.cwd())
     resolved = resolve(sources, nest(flags_of(environment, results, given)), project)
@@ -152,27 +123,22 @@ def resume(
     run: Annotated[
         str, typer.Argument(help="A run directory, its name in the results directory, or `latest`.")
     ],
-    base_url: options.OtherBaseUrl = None,
-    max_connections: options.OtherConnections = None,
-    max_workers: options.OtherWorkers = None,
-    cost_limit: options.OtherCostLimit = None,
-    token_limit: options.OtherTokenLimit = None,
-    time_limit: options.OtherTimeLimit = None,
-    config: options.OtherSettings = None,
+    *,
+    given: options.ResumeChanges,
     results: options.Results = None,
     quiet: options.Quiet = False,
 ) -> int:
     """Go on with a run that was interrupted; only what is owed is done, and no answered call is made again."""
-    from reflex_bench.harness.planning.config import checked
     from reflex_bench.harness.planning.layers import merge
     from reflex_bench.harness.planning.plan import make_plan
+    from reflex_bench.harness.planning.resolving import checked
     from reflex_bench.harness.running.resuming import changes_of
     from reflex_bench.harness.storage.manifest import check_same, config_of, recall, with_recorded_prompts
     from reflex_bench.harness.storage.store import Store
 
-    given = locals()
-    flags = {setting: given[name] for name, setting in options.SETTINGS.items() if name in given}
-    changes = changes_of(config or [], nest(flags))
+    told = values_of(given)
+    flags = {setting: told[name] for name, setting in options.SETTINGS.items() if name in told}
+    changes = changes_of(given.config or [], nest(flags))
     path = run_path(run, results)
     with (
         resumable(path),

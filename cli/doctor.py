@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from reflex_bench.cli.options import option
+
+if TYPE_CHECKING:
+    from reflex_bench.harness.checks.doctor import Finding
 
 MARKS = {"ok": "green", "warn": "yellow", "fail": "red", "?": "dim"}
 
@@ -54,25 +58,29 @@ def doctor(
     ] = None,
 ) -> int:
     """Check versions, data, endpoint, key and disk; with --model, try what the endpoint can do."""
+    from reflex_bench.cli.bench import nest
+    from reflex_bench.harness.checks.doctor import examine
+    from reflex_bench.harness.planning.project_file import read_project
+    from reflex_bench.harness.planning.resolving import resolve
+
+    flags = nest({"model.model": model, "endpoint.base_url": base_url, "endpoint.api": api})
+    resolved = resolve(config or [], flags, read_project(Path.cwd()))
+    return int(_failed(examine(resolved, data, probed=model is not None)))
+
+
+def _failed(findings: Iterable[Finding]) -> bool:
+    """Print findings as they come, and return whether any is a failure."""
     from rich.console import Console
     from rich.text import Text
 
-    from reflex_bench.cli.bench import nest
     from reflex_bench.cli.places import as_called
-    from reflex_bench.harness.checks.doctor import examine
-    from reflex_bench.harness.planning.config import resolve
-    from reflex_bench.harness.planning.project_file import read_project
 
-    console = Console(soft_wrap=True)
-    flags = nest({"model.model": model, "endpoint.base_url": base_url, "endpoint.api": api})
-    failed = False
-    for finding in examine(
-        resolve(config or [], flags, read_project(Path.cwd())), data, probed=model is not None
-    ):
+    console, failed = Console(soft_wrap=True), False
+    for finding in findings:
         failed |= finding.mark == "fail"
         console.print(
             Text(f"{finding.mark:>4}", style=MARKS[finding.mark]),
             f"{finding.what:<17}",
             Text(as_called(finding.said)),
         )
-    return 1 if failed else 0
+    return failed

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from reflex_bench.cli import bench, config, data, doctor, imports, models, plot, read, rescore, verify
+from reflex_bench.cli import bench, checks, config, data, doctor, imports, models, plot, read
 from reflex_bench.cli.encoding import print_in_any_encoding
 from reflex_bench.cli.places import as_called, called_as
 from reflex_bench.core.control_characters import plain
@@ -27,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for module in (bench, read, plot, verify, rescore, imports, models, doctor, config):
+for module in (bench, read, plot, checks, imports, models, doctor, config):
     module.register(app)
 app.add_typer(data.app, name="data")
 

@@ -31,8 +31,8 @@ def models(
     from rich.console import Console
     from rich.text import Text
 
-    from reflex_bench.harness.planning.config import resolve
     from reflex_bench.harness.planning.project_file import read_project
+    from reflex_bench.harness.planning.resolving import resolve
     from reflex_bench.models.options import ModelOptions
 
     console = Console(soft_wrap=True)

@@ -119,7 +119,7 @@ def list_runs(results: Results = None) -> None:
     from reflex_bench.cli.places import results_root
     from reflex_bench.core.control_characters import plain
     from reflex_bench.core.errors import UsageError
-    from reflex_bench.harness.storage.run_data import read_info
+    from reflex_bench.harness.storage.run_info import read_info
 
     found = runs(results)
     if not found:

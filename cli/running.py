@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,14 +17,15 @@ from reflex_bench.core.errors import Interrupted, RunStopped
 
 if TYPE_CHECKING:
     from reflex_bench.harness.planning.plan import Plan
+    from reflex_bench.harness.running.progress import Ended
     from reflex_bench.harness.storage.store import Store
 
 
 def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, quiet: bool) -> int:
     """Plans a run, makes its directory, and carries it out."""
     from reflex_bench.cli.live import print_plan
-    from reflex_bench.harness.planning.config import with_whole_paths
     from reflex_bench.harness.planning.plan import make_plan
+    from reflex_bench.harness.planning.resolving import with_whole_paths
     from reflex_bench.harness.running.memory_io import carry, unpack
     from reflex_bench.harness.storage.manifest import describe
     from reflex_bench.harness.storage.store import Store
@@ -79,12 +81,8 @@ def carry_out(
         warnings: of the models.
         changes: settings that are others than when the run began.
     """
-    from reflex_bench.cli.live import Live
     from reflex_bench.cli.read import print_tables
-    from reflex_bench.harness.reporting.unanswered import never_acted
-    from reflex_bench.harness.running.runner import Runner
-    from reflex_bench.harness.storage.manifest import learned, now, other_versions, resumed
-    from reflex_bench.harness.storage.run_data import read_run
+    from reflex_bench.harness.storage.manifest import other_versions
 
     versions = other_versions(store.manifest) if store.unfinished() else {}
     if versions:
@@ -93,35 +91,60 @@ def carry_out(
     for warning in warnings:
         print(f"reflex: {as_called(warning)}", file=sys.stderr)
     try:
-        with Live(plan, store, quiet) as live:
-            runner = Runner(plan, store, live)
-            new = {name: version for name, (_, version) in versions.items()}
-            again = {"resumed": resumed(store.manifest, changes or {}, new)} if changes or new else {}
-            store.set_status("running", config=plan.config.model_dump(), **again)
-            ended = runner.run()
-        if ended.abandoned:
-            store.set_status("interrupted", ended=now(), reason=ended.reason)
-            leave_now(store.path)
-        with undisturbed():
-            more = learned(plan, store.manifest, ended, store.engines, store.taken)
-            store.set_status(ended.status, ended=now(), reason=ended.reason, **more)
-            store.close()
+        new = {name: version for name, (_, version) in versions.items()}
+        ended = _play(plan, store, quiet, changes or {}, new)
         # Who interrupts once more does not wait for the tables; they can be made at any time.
         with undisturbed() if ended.status != "interrupted" else nullcontext():
             print_tables(store.path, quiet)
     finally:
         store.close()
+    return _code(ended, store.path)
+
+
+def _play(
+    plan: Plan, store: Store, quiet: bool, changes: Mapping[str, Any], versions: Mapping[str, str]
+) -> Ended:
+    """Run what is owed, and write into `run.json` how it ended. Ends the process where calls were left under way."""
+    from reflex_bench.cli.live import Live
+    from reflex_bench.harness.running.runner import Runner
+    from reflex_bench.harness.storage.manifest import learned, now, resumed
+
+    with Live(plan, store, quiet) as live:
+        runner = Runner(plan, store, live)
+        again = {"resumed": resumed(store.manifest, changes, versions)} if changes or versions else {}
+        store.set_status("running", config=plan.config.model_dump(), **again)
+        ended = runner.run()
+    if ended.abandoned:
+        store.set_status("interrupted", ended=now(), reason=ended.reason)
+        leave_now(store.path)
+    with undisturbed():
+        more = learned(plan, store.manifest, map(asdict, ended.overlaps), store.engines, store.taken)
+        store.set_status(ended.status, ended=now(), reason=ended.reason, **more)
+        store.close()
+    return ended
+
+
+def _code(ended: Ended, path: Path) -> int:
+    """Return the exit code of a run that completed, and say on stderr what is wrong with it.
+
+    Raises:
+        KeyboardInterrupt: it was interrupted.
+        RunStopped: it could not go on.
+    """
+    from reflex_bench.harness.reporting.unanswered import never_acted
+    from reflex_bench.harness.storage.run_data import read_run
+
     if ended.status == "interrupted":
         raise KeyboardInterrupt
     if ended.status != "complete":
         raise RunStopped(ended.reason)
-    idle = list(never_acted(read_run(store.path)))
+    idle = list(never_acted(read_run(path)))
     for line in idle:
         print(f"reflex: {as_called(line)}", file=sys.stderr)
     if ended.errors:
         what = "1 trial" if ended.errors == 1 else f"{ended.errors} trials"
         print(
-            f"reflex: {what} ended in an error; try again with: {called_as()} resume {shlex.quote(str(store.path))}",
+            f"reflex: {what} ended in an error; try again with: {called_as()} resume {shlex.quote(str(path))}",
             file=sys.stderr,
         )
     return 1 if ended.errors or idle else 0

@@ -50,7 +50,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "reflexion-curve": "harness.reporting.tables.styles:reflexion_curve",
         "hotpotqa": "harness.reporting.tables.metrics:scores_table",
         "metrics": "harness.reporting.tables.metrics:metrics_table",
-        "samples": "harness.reporting.statistics.samples:samples_table",
+        "samples": "harness.reporting.tables.samples:samples_table",
         "reflections": "harness.reporting.tables.audit:reflections_table",
         "evaluator": "harness.reporting.tables.audit:confusion_table",
     },

@@ -21,8 +21,9 @@ from typing import Any
 
 from reflex_bench.agents.conversation import ASKED_FOR_ACTION, ASKED_ONCE_MORE
 from reflex_bench.core.errors import ReflexError, unknown
-from reflex_bench.harness.planning.config import resolve
-from reflex_bench.harness.planning.plan import fingerprint, make_plan
+from reflex_bench.harness.planning.arms import fingerprint
+from reflex_bench.harness.planning.plan import make_plan
+from reflex_bench.harness.planning.resolving import resolve
 from reflex_bench.harness.reporting.statistics.intervals import paired_bootstrap
 from reflex_bench.harness.storage.run_data import read_run
 from reflex_bench.harness.storage.trials import recorded

@@ -26,7 +26,7 @@ from reflex_bench.envs.hotpotqa import splits as question_splits
 from reflex_bench.envs.hotpotqa.corpus import corpus, documents, snapshot
 from reflex_bench.envs.hotpotqa.parsing import actions
 from reflex_bench.envs.hotpotqa.parsing.tools import from_tool_call
-from reflex_bench.harness.planning import config
+from reflex_bench.harness.planning.resolving import resolve
 from reflex_bench.harness.running import memory_io
 from reflex_bench.models.base import Reply
 from reflex_bench.models.openai import wire as openai_wire
@@ -205,7 +205,7 @@ def _files(folder: Path) -> Iterator[Target]:
         "config-file",
         "bytes",
         (*shipped, bomb, *odd),
-        lambda path: config.resolve([str(path)], {}),
+        lambda path: resolve([str(path)], {}),
         "",
     )
     pairs = (
@@ -215,9 +215,7 @@ def _files(folder: Path) -> Iterator[Target]:
         b"paper",
         b"x.yaml",
     )
-    yield Target(
-        "config-pair", "text", pairs, lambda data: config.resolve([text_of(data)], {}), (UsageError,)
-    )
+    yield Target("config-pair", "text", pairs, lambda data: resolve([text_of(data)], {}), (UsageError,))
     fact = b'"question": "Who?", "answer": "x", "type": "bridge", "level": "hard", '
     official = (
         b'{"_id": "a", ' + fact + b'"supporting_facts": [["T", 0]], "context": [["T", ["One.", " Two."]]]}'

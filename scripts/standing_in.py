@@ -11,8 +11,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from reflex_bench.harness.planning.config import resolve
 from reflex_bench.harness.planning.plan import Plan, make_plan
+from reflex_bench.harness.planning.resolving import resolve
 from reflex_bench.harness.running.runner import Runner
 from reflex_bench.harness.storage.manifest import describe
 from reflex_bench.harness.storage.store import Store

@@ -25,7 +25,7 @@ MEASURES = {metric.key for metric in METRICS} | {
 
 EXCEPTIONS = {
     "harness/checks/doctor.py": "checks the official engine and data of this machine",
-    "harness/reporting/earlier_runs.py": "knows what runs of earlier versions do not say",
+    "harness/storage/earlier_runs.py": "knows what runs of earlier versions do not say",
     "harness/importing/hotpotqa_rows.py": "makes rows of published logs",
     "harness/planning/layers.py": "has the name of the default environment",
     "harness/storage/manifest.py": "names the distributions whose versions are recorded",

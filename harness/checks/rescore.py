@@ -11,13 +11,14 @@ from typing import Any
 
 from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.declarations import HasSuccessRules, SuccessRule
+from reflex_bench.harness.planning.arms import fingerprint
 from reflex_bench.harness.planning.opening import open_environment
-from reflex_bench.harness.planning.plan import fingerprint
 from reflex_bench.harness.storage.records import brief
 from reflex_bench.harness.storage.recovery import key_of, recover
-from reflex_bench.harness.storage.run_data import read_info, read_run
-from reflex_bench.harness.storage.store import write_json, write_lines
+from reflex_bench.harness.storage.run_data import read_run
+from reflex_bench.harness.storage.run_info import read_info
 from reflex_bench.harness.storage.trials import checked_lines, recorded
+from reflex_bench.harness.storage.whole_files import write_json, write_lines
 
 
 def rescore(run: Path, success: str) -> Path:

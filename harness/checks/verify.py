@@ -17,9 +17,9 @@ from reflex_bench.envs.base import Environment, Split, Task
 from reflex_bench.envs.declarations import Verifiable, Verifier
 from reflex_bench.harness.planning.opening import open_environment
 from reflex_bench.harness.storage.manifest import config_of
-from reflex_bench.harness.storage.run_data import read_info
-from reflex_bench.harness.storage.store import write_json
+from reflex_bench.harness.storage.run_info import read_info
 from reflex_bench.harness.storage.trials import recorded
+from reflex_bench.harness.storage.whole_files import write_json
 
 VERIFIED = "verified.json"
 """The file in a run directory that says which attempts were replayed, and what came of each."""

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 import operator
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from reflex_bench.core.errors import UsageError, unknown
 from reflex_bench.harness.importing.rows_of_others import (
-    NOT_RECORDED,
     checked_arm_name,
     file_hash,
     imported_arm,
     imported_row,
     write_import,
 )
+from reflex_bench.harness.storage.records import UNTOLD
 from reflex_bench.harness.storage.trials import MOST_TRIALS
 
 FIELDS = ("task", "success", "trial", "arm", "type")
@@ -28,6 +28,9 @@ _OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "==": operator.eq,
     ">": operator.gt,
 }
+
+
+_NOTE = "Imported results: tasks that no arm has a result for are not counted."
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,32 +90,35 @@ def import_rows(
     Raises:
         UsageError: a line cannot be read so, a trial is there twice, or one follows a success.
     """
-    lines = list(_lines(file, mapping))
+    lines = _counted_from_1(file, list(_lines(file, mapping)), independent)
+    arms = {line.arm: line.trial for line in sorted(lines, key=lambda line: (line.arm, line.trial))}
+    return write_import(
+        path,
+        [
+            imported_row(line.arm, line.task, line.trial, line.success, {"task_type": line.type})
+            for line in lines
+        ],
+        arms={arm: imported_arm(trials, independent=independent) for arm, trials in arms.items()},
+        environment={"name": environment, "feedback": UNTOLD, "settings": {}},
+        split={
+            "name": file.stem,
+            "task_ids": {line.task for line in lines},
+            "notes": [_NOTE],
+        },
+        source={"files": {file.name: file_hash(file)}, "map": dict(mapping)},
+    )
+
+
+def _counted_from_1(file: Path, lines: Sequence[Mapped], independent: bool) -> list[Mapped]:
+    """Return checked lines in the order of arms, tasks and trials, with trials that count from 1."""
     if not lines:
         raise UsageError(f"{file}: has no results")
     first = min(line.trial for line in lines)
     if first not in (0, 1):
         raise UsageError(f"{file}: its trials begin with {first}; they must count from 0 or 1")
-    lines = sorted(lines, key=lambda line: (line.arm, line.task, line.trial))
-    _check(file, lines, independent)
-    arms: dict[str, int] = {}
-    for line in lines:
-        arms[line.arm] = max(arms.get(line.arm, 1), line.trial - first + 1)
-    return write_import(
-        path,
-        [
-            imported_row(line.arm, line.task, line.trial - first + 1, line.success, {"task_type": line.type})
-            for line in lines
-        ],
-        arms={arm: imported_arm(trials, independent=independent) for arm, trials in arms.items()},
-        environment={"name": environment, "feedback": NOT_RECORDED, "settings": {}},
-        split={
-            "name": file.stem,
-            "task_ids": {line.task for line in lines},
-            "notes": ["Imported results: tasks that no arm has a result for are not counted."],
-        },
-        source={"files": {file.name: file_hash(file)}, "map": dict(mapping)},
-    )
+    ordered = sorted(lines, key=lambda line: (line.arm, line.task, line.trial))
+    _check(file, ordered, independent)
+    return [replace(line, trial=line.trial - first + 1) for line in ordered]
 
 
 def _lines(file: Path, mapping: Mapping[str, str]) -> Iterator[Mapped]:
@@ -142,12 +148,12 @@ def _mapped(row: Any, mapping: Mapping[str, str], number: int, where: str, stem:
     arm = str(_found(row, mapping["arm"], where)) if "arm" in mapping else stem
     kind = _found(row, mapping["type"], where) if "type" in mapping else None
     return Mapped(
-        number,
-        str(task),
-        _verdict(row, mapping["success"], where),
-        trial,
-        checked_arm_name(arm, where),
-        None if kind is None else str(kind),
+        line=number,
+        task=str(task),
+        success=_verdict(row, mapping["success"], where),
+        trial=trial,
+        arm=checked_arm_name(arm, where),
+        type=None if kind is None else str(kind),
     )
 
 

@@ -175,7 +175,8 @@ def _alfworld_rows(arm: str, trials: Sequence[Mapping[str, _State]]) -> Iterable
             before = after
 
 
-def _import_hotpotqa(directory: Path, results: Path, questions: Path | None) -> Iterable[Path]:
+def _hotpotqa_folders(directory: Path) -> dict[tuple[str, ...], dict[str, Path]]:
+    """Return the folders of logs by kind of agent (`_AGENTS`) and by arm."""
     folders: dict[tuple[str, ...], dict[str, Path]] = {}
     for folder in sorted({file.parent for file in directory.rglob("*_trials*.txt")}):
         for kind in _AGENTS:
@@ -183,7 +184,25 @@ def _import_hotpotqa(directory: Path, results: Path, questions: Path | None) -> 
                 if folder.name in folders.setdefault(kind, {}):
                     raise UsageError(f"{folder}: is there twice; name one copy of the repository")
                 folders[kind][folder.name] = folder
-    for kind, strategies in folders.items():
+    return folders
+
+
+def _hotpotqa_arm(arm: str, trials: int, agent: str, max_steps: int) -> dict[str, Any]:
+    return imported_arm(
+        trials,
+        agent=agent,
+        model="text-davinci-003",
+        temperature=0.0,
+        evaluator="environment",
+        feedback="oracle",
+        max_steps=max_steps,
+        parse="strict",
+        **STRATEGIES[arm],
+    )
+
+
+def _import_hotpotqa(directory: Path, results: Path, questions: Path | None) -> Iterable[Path]:
+    for kind, strategies in _hotpotqa_folders(directory).items():
         name, agent, max_steps, corpus = _AGENTS[kind]
         logs = {arm: _merged(strategies[arm]) for arm in STRATEGIES if arm in strategies}
         asked = {question for log in logs.values() for trial in log for question in trial.records}
@@ -193,20 +212,7 @@ def _import_hotpotqa(directory: Path, results: Path, questions: Path | None) -> 
         yield write_import(
             results / f"reflexion-hotpotqa-{name}",
             rows,
-            arms={
-                arm: imported_arm(
-                    len(log),
-                    agent=agent,
-                    model="text-davinci-003",
-                    temperature=0.0,
-                    evaluator="environment",
-                    feedback="oracle",
-                    max_steps=max_steps,
-                    parse="strict",
-                    **STRATEGIES[arm],
-                )
-                for arm, log in logs.items()
-            },
+            arms={arm: _hotpotqa_arm(arm, len(log), agent, max_steps) for arm, log in logs.items()},
             environment={
                 "name": "hotpotqa",
                 "feedback": "oracle",

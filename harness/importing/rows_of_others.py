@@ -11,11 +11,9 @@ from typing import Any
 
 from reflex_bench.core.errors import UsageError
 from reflex_bench.harness.storage.manifest import now, package_version
-from reflex_bench.harness.storage.records import brief
-from reflex_bench.harness.storage.store import SCHEMA_VERSION, write_json, write_lines
-
-NOT_RECORDED = "not recorded"
-"""Stands for every setting that the imported files do not name."""
+from reflex_bench.harness.storage.records import UNTOLD, brief
+from reflex_bench.harness.storage.run_info import SCHEMA_VERSION
+from reflex_bench.harness.storage.whole_files import write_json, write_lines
 
 
 def imported_row(
@@ -46,7 +44,7 @@ def imported_row(
         "reflection_tokens": None,
         "digest": None,
         "result": {},
-        "error": NOT_RECORDED if success is None else None,
+        "error": UNTOLD if success is None else None,
         "text": "",
         "memory": [],
         "opening": "",
@@ -69,7 +67,7 @@ def imported_arm(trials: int, **known: Any) -> dict[str, Any]:
         "max_steps",
         "parse",
     )
-    return {**dict.fromkeys(names, NOT_RECORDED), **known, "trials": trials}
+    return {**dict.fromkeys(names, UNTOLD), **known, "trials": trials}
 
 
 def write_import(
@@ -100,32 +98,47 @@ def write_import(
         raise UsageError(f"{path}: holds something that was not imported; choose another --results")
     ids = sorted(split["task_ids"])
     manifest = {
+        **_origin(path.name, source),
+        "environment": environment,
+        "split": {"fingerprint": fingerprint_of(ids), **split, "tasks": len(ids), "task_ids": ids},
+        "trials": max(arm["trials"] for arm in arms.values()),
+        "seed": UNTOLD,
+        "arms": arms,
+        **more,
+    }
+    _write_rows(path, sorted(rows, key=lambda row: (row["arm"], row["task"], row["trial"])))
+    write_json(path / "run.json", manifest)
+    return path
+
+
+def _origin(run_id: str, source: Mapping[str, Any]) -> dict[str, Any]:
+    return {
         "schema_version": SCHEMA_VERSION,
-        "run_id": path.name,
+        "run_id": run_id,
         "status": "complete",
-        "created": NOT_RECORDED,
+        "created": UNTOLD,
         "imported": now(),
         "source": source,
         "reflex_version": package_version("reflex-bench"),
         "simulated": False,
-        "environment": environment,
-        "split": {"fingerprint": fingerprint_of(ids), **split, "tasks": len(ids), "task_ids": ids},
-        "trials": max(arm["trials"] for arm in arms.values()),
-        "seed": NOT_RECORDED,
-        "arms": arms,
-        **more,
     }
-    ordered = sorted(rows, key=lambda row: (row["arm"], row["task"], row["trial"]))
+
+
+def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write the trajectory files and `trials.jsonl` in place of those of an earlier import.
+
+    Args:
+        path: the run directory.
+        rows: in the order of arms, tasks and trials.
+    """
     files: dict[str, list[Mapping[str, Any]]] = {}
-    for row in ordered:
+    for row in rows:
         files.setdefault(f"{row['arm']}.trial-{row['trial']}", []).append(row)
     for old in (path / "trajectories").glob("*.jsonl"):
         old.unlink()
     for name, lines in files.items():
         write_lines(path / "trajectories" / f"{name}.jsonl", lines)
-    write_lines(path / "trials.jsonl", ({**brief(row), "seconds": None} for row in ordered))
-    write_json(path / "run.json", manifest)
-    return path
+    write_lines(path / "trials.jsonl", ({**brief(row), "seconds": None} for row in rows))
 
 
 def _was_imported(path: Path) -> bool:

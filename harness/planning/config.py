@@ -1,20 +1,15 @@
-"""The configuration of a run: YAML files, `key=value` pairs and flags, merged in that order and checked as a whole."""
+"""The configuration of a run: every setting there is, with its type and its default."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from reflex_bench.core import parts
-from reflex_bench.core.errors import UsageError, unknown
-from reflex_bench.harness.planning.config_errors import explain
-from reflex_bench.harness.planning.layers import DEFAULT_ENVIRONMENT, for_environment, layered, settled
-from reflex_bench.harness.planning.layouts import Examples, LayoutConfig
+from reflex_bench.core.errors import unknown
+from reflex_bench.harness.planning.layers import DEFAULT_ENVIRONMENT
 from reflex_bench.harness.planning.roles import (
     Body,
     EvaluationOverride,
@@ -25,7 +20,6 @@ from reflex_bench.harness.planning.roles import (
     Section,
     Texts,
 )
-from reflex_bench.harness.planning.sources import Source, read_source
 from reflex_bench.models.options import Api
 from reflex_bench.models.providers import Provider
 
@@ -50,7 +44,13 @@ Span = Annotated[float, Field(gt=0), BeforeValidator(seconds)]
 """A time in seconds, which may be written as `1h30m`."""
 
 
-Choice = str | dict[str, dict[str, Any] | None]
+def _named(value: Any) -> Any:
+    if not isinstance(value, str | dict):
+        raise ValueError("a name or {name: {option: value}} is wanted")
+    return value
+
+
+Choice = Annotated[str | dict[str, dict[str, Any] | None], BeforeValidator(_named)]
 """The name of a part, or its name with its options."""
 
 
@@ -164,6 +164,29 @@ class LimitsConfig(Section):
     """A run stops after this many trials in a row ended in errors."""
 
 
+Examples = Annotated[int, Field(ge=0)] | list[Annotated[int, Field(ge=1)]] | None
+"""How many worked examples, or which, counted from 1; None for all."""
+
+
+class LayoutConfig(BaseModel):
+    """How an episode is put before a model; what was measured with it stands in docs/prompts.md."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    form: Literal["turns", "text"] = "turns"
+    """As the turns of a chat, or as one running text; through `completions` always the latter."""
+    structure: Literal["own", "published"] = "own"
+    """Of the running text: ours, or that of the published loop."""
+    examples: Literal["turns", "message"] = "turns"
+    """In a chat, the worked examples are turns, or one message."""
+    labels: bool = True
+    """In a chat, whether thoughts and actions are labelled, where the environment has labels."""
+    instruction: Literal["first", "last"] = "first"
+    """In a chat, the instruction stands at the beginning, or right before the task."""
+    prefill: bool = False
+    """In a chat, the agent's turn is begun for it; the server must go on with an assistant's turn."""
+
+
 class Config(Section):
     """Everything that decides what a run does."""
 
@@ -213,84 +236,3 @@ class Config(Section):
     limits: LimitsConfig = LimitsConfig()
     share_first_trial: bool = True
     """Run a trial that is the same experiment in several arms once, for all of them."""
-
-
-def resolve(sources: Iterable[str], flags: Mapping[str, Any], project: Source | None = None) -> Config:
-    """Merges configuration sources into one checked configuration; see `resolve_sources`."""
-    return resolve_sources(sources, flags, project)[0]
-
-
-def resolve_sources(
-    sources: Iterable[str], flags: Mapping[str, Any], project: Source | None = None
-) -> tuple[Config, list[Source]]:
-    """Merges configuration sources into one checked configuration, and returns with it what was merged, but the flags.
-
-    Args:
-        sources: each a YAML file (`x.yaml`, or the name of one that ships with the package) or a `key.sub=value` pair;
-            later ones win (`reflex_bench.harness.planning.layers` says how, where arms are concerned).
-        flags: nested values from the command line; they win over all sources.
-        project: defaults of the working directory; all sources win over them. What they say of another environment
-            than the one in the flags does not count.
-
-    Raises:
-        UsageError: a file is missing or no YAML, a key does not exist, or a value is not allowed.
-    """
-    known = Config.model_fields.keys()
-    read = [read_source(source, {*known, "environments"}) for source in sources]
-    if project is not None:
-        try:
-            _merged([project], {})
-        except UsageError as error:
-            raise UsageError(f"{project.origin}: {error}") from None
-        read.insert(0, _of_run(project, flags))
-    return _merged(read, flags), read
-
-
-def _of_run(project: Source, flags: Mapping[str, Any]) -> Source:
-    """What a folder gives by default, without options of an environment that the run does not have."""
-    options = project.settings.get("environment")
-    own = options.get("name") if isinstance(options, Mapping) else None
-    asked = flags.get("environment", {}).get("name")
-    if own is None or asked in (None, own):
-        return project
-    others = {key: value for key, value in project.settings.items() if key != "environment"}
-    return replace(project, settings=others)
-
-
-def _merged(sources: Sequence[Source], flags: Mapping[str, Any]) -> Config:
-    merged = layered(for_environment(sources, flags), flags)
-    arms = merged.pop("arms")
-    # A mistake in what all arms take from the run is told once, and not for every arm.
-    checked(merged)
-    return checked({**merged, "arms": settled(arms, merged)})
-
-
-def checked(settings: Mapping[str, Any]) -> Config:
-    """Settings as a configuration.
-
-    Raises:
-        UsageError: a key does not exist, or a value is not allowed.
-    """
-    try:
-        return Config.model_validate(settings)
-    except ValidationError as error:
-        raise UsageError(explain(error, Config)) from None
-
-
-_FILES = {"data", "snapshot"}
-"""Options of the environments that name a file or a folder; `corpus` may."""
-
-
-def with_whole_paths(config: Config) -> Config:
-    """The configuration with the files that its environment reads named by their whole paths.
-
-    A run is then resumed from any folder.
-    """
-    options = dict(config.environment)
-    for name in _FILES & options.keys():
-        if isinstance(options[name], str):
-            options[name] = str(Path(options[name]).expanduser().absolute())
-    corpus = options.get("corpus")
-    if isinstance(corpus, str) and corpus.startswith("file:"):
-        options["corpus"] = f"file:{Path(corpus.removeprefix('file:')).expanduser().absolute()}"
-    return config.model_copy(update={"environment": options})

@@ -1,40 +1,14 @@
-"""How episodes are put before a model: the settings, and what they mean for an environment's texts."""
+"""How episodes are put before a model: what the settings mean for an environment's texts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from pydantic import BaseModel, ConfigDict, Field
+from typing import Any
 
 from reflex_bench.agents.base import Layout, Limits
 from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.base import Environment, Prompts
-
-if TYPE_CHECKING:
-    from reflex_bench.harness.planning.config import Config
-
-Examples = Annotated[int, Field(ge=0)] | list[Annotated[int, Field(ge=1)]] | None
-"""How many worked examples, or which, counted from 1; None for all."""
-
-
-class LayoutConfig(BaseModel):
-    """How an episode is put before a model; what was measured with it stands in docs/prompts.md."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    form: Literal["turns", "text"] = "turns"
-    """As the turns of a chat, or as one running text; through `completions` always the latter."""
-    structure: Literal["own", "published"] = "own"
-    """Of the running text: ours, or that of the published loop."""
-    examples: Literal["turns", "message"] = "turns"
-    """In a chat, the worked examples are turns, or one message."""
-    labels: bool = True
-    """In a chat, whether thoughts and actions are labelled, where the environment has labels."""
-    instruction: Literal["first", "last"] = "first"
-    """In a chat, the instruction stands at the beginning, or right before the task."""
-    prefill: bool = False
-    """In a chat, the agent's turn is begun for it; the server must go on with an assistant's turn."""
+from reflex_bench.harness.planning.config import Config
 
 
 def limits_of(config: Config, environment: Environment) -> Limits:

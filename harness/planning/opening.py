@@ -19,14 +19,14 @@ from reflex_bench.core import parts
 from reflex_bench.core.errors import UsageError
 from reflex_bench.core.parts import Part
 from reflex_bench.envs.base import Environment
-from reflex_bench.harness.planning.config import Config, MemoryConfig
-from reflex_bench.harness.running.doors import is_ours
-from reflex_bench.harness.running.learning_doors import (
+from reflex_bench.harness.parts.doors import is_ours
+from reflex_bench.harness.parts.learning_doors import (
     CheckedEvaluator,
     CheckedMemory,
     CheckedReflector,
     CheckedSimilarity,
 )
+from reflex_bench.harness.planning.config import Config, MemoryConfig
 from reflex_bench.models.options import ModelOptions
 
 

@@ -15,8 +15,8 @@ from reflex_bench.agents.reflection.reflectors import Reflector
 from reflex_bench.agents.reflection.revising import Auditing
 from reflex_bench.core import parts
 from reflex_bench.envs.base import Environment
+from reflex_bench.harness.parts.doors import is_ours, package_of
 from reflex_bench.harness.planning import situations
-from reflex_bench.harness.running.doors import is_ours, package_of
 
 SCHEME = "v2:"
 """With what a hash of rendered prompts begins. Hashes of earlier versions have no such beginning: they were taken from

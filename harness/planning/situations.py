@@ -29,7 +29,7 @@ from reflex_bench.agents.reflection.reflectors import Reflector
 from reflex_bench.agents.transcripts import summary_of
 from reflex_bench.core.errors import ContextOverflow
 from reflex_bench.envs.base import CallsTools, Environment, Prompts, StepResult, Task
-from reflex_bench.harness.running.doors import Door, beside
+from reflex_bench.harness.parts.doors import Door, beside
 from reflex_bench.models.base import Message, Reply, ToolCall
 
 OPENING = "You are in a room with a shelf 1 and a box 2.\n\nYour task is to: put a book in box 2."

@@ -57,15 +57,7 @@ def warnings(run_a: Run, run_b: Run, arm_a: str, arm_b: str, last: Level, tasks:
         tasks: how many tasks both runs have.
     """
     one, two = run_a.settings(arm_a), run_b.settings(arm_b)
-    yield from (*unread(run_a, [arm_a]), *unread(run_b, [arm_b]))
-    if run_a.simulated != run_b.simulated:
-        yield "One of the runs was played by a simulated stand-in, the other by a language model."
-    else:
-        yield from dict.fromkeys((*reality(run_a), *reality(run_b)))
-    for run in dict.fromkeys((run_a, run_b)):
-        yield from never_acted(run)
-    for run, arm in dict.fromkeys(((run_a, arm_a), (run_b, arm_b))):
-        yield from repeats(run, [arm])
+    yield from _doubts(run_a, run_b, arm_a, arm_b)
     if one.get("feedback") != two.get("feedback"):
         yield (
             f"Feedback differs: {one.get('feedback')} against {two.get('feedback')}; a better source of feedback "
@@ -92,6 +84,19 @@ def warnings(run_a: Run, run_b: Run, arm_a: str, arm_b: str, last: Level, tasks:
             f"{last.excluded} of {tasks} pairs lack a result (error or not recorded) and are left out; with them "
             f"the difference at k = {last.k} lies anywhere from {low} to {high} points."
         )
+
+
+def _doubts(run_a: Run, run_b: Run, arm_a: str, arm_b: str) -> Iterator[str]:
+    """Yield what makes either run doubtful by itself: unread replies, stand-ins, no action, repeated trials."""
+    yield from (*unread(run_a, [arm_a]), *unread(run_b, [arm_b]))
+    if run_a.simulated != run_b.simulated:
+        yield "One of the runs was played by a simulated stand-in, the other by a language model."
+    else:
+        yield from dict.fromkeys((*reality(run_a), *reality(run_b)))
+    for run in dict.fromkeys((run_a, run_b)):
+        yield from never_acted(run)
+    for run, arm in dict.fromkeys(((run_a, arm_a), (run_b, arm_b))):
+        yield from repeats(run, [arm])
 
 
 def _model_warnings(run_a: Run, run_b: Run, one: Mapping[str, Any], two: Mapping[str, Any]) -> Iterator[str]:

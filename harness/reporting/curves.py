@@ -14,7 +14,7 @@ from reflex_bench.harness.reporting.declared import metrics_of
 from reflex_bench.harness.reporting.measures import pass_at_k
 from reflex_bench.harness.reporting.metric_values import heading, measure
 from reflex_bench.harness.storage.run_data import Run
-from reflex_bench.harness.storage.store import write_text
+from reflex_bench.harness.storage.whole_files import write_text
 
 if TYPE_CHECKING:
     import pandas as pd

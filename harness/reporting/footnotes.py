@@ -19,7 +19,7 @@ from reflex_bench.harness.reporting.statistics.samples import estimates, is_samp
 from reflex_bench.harness.reporting.tables.number_format import count, joined
 from reflex_bench.harness.reporting.unanswered import never_acted, why_idle
 from reflex_bench.harness.reporting.unread import uncalled, unread
-from reflex_bench.harness.running.refused import MOST_ATTEMPTS
+from reflex_bench.harness.storage.refused import MOST_ATTEMPTS
 from reflex_bench.harness.storage.run_data import Run, accounting
 
 SIMULATED = (

@@ -6,8 +6,9 @@ import math
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
+from reflex_bench.harness.parts.row_names import SETTINGS
 from reflex_bench.harness.reporting.effort import COUNTS, effort
-from reflex_bench.harness.reporting.row_settings import SETTINGS, effective_settings
+from reflex_bench.harness.reporting.row_settings import effective_settings
 from reflex_bench.harness.reporting.statistics.intervals import wilson
 from reflex_bench.harness.reporting.statistics.samples import MAX_UNKNOWN, Estimate, estimates, is_sampled
 from reflex_bench.harness.reporting.task_facts import task_types

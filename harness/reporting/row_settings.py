@@ -8,33 +8,6 @@ from typing import Any
 from reflex_bench.harness.reporting.declared import success_rule
 from reflex_bench.harness.storage.run_data import Run
 
-SETTINGS = (
-    ("agent", "Agent"),
-    ("model", "Model"),
-    ("temperature", "Temperature"),
-    ("reflector", "Reflector"),
-    ("reflector_model", "Reflector's model"),
-    ("memory", "Memory"),
-    ("memory_size", "Memory size"),
-    ("evaluator", "Evaluator"),
-    ("feedback", "Feedback"),
-    ("success_rule", "Success rule"),
-    ("max_steps", "Step cap"),
-    ("parse", "Parse policy"),
-    ("examples", "Worked examples"),
-    ("layout", "Shown as"),
-    ("prompt_hash", "Prompts"),
-    ("max_tokens", "Room for a reply"),
-    ("max_tokens_ceiling", "Room at most"),
-    ("reasoning_effort", "Reasoning effort"),
-    ("reflector_max_tokens", "Reflector's room"),
-    ("reflector_reasoning_effort", "Reflector's effort"),
-    ("send_reasoning", "Reasoning sent back"),
-    *((name, name) for name in ("top_p", "top_k", "min_p", "repetition_penalty", "seed", "extra_body")),
-    ("changed_parameters", "Changed by the endpoint"),
-)
-"""The settings that travel with an arm's row, and what they are called there."""
-
 LEFT_OUT = "left out"
 _ROLES = ("", "evaluator_", "step_evaluator_", "reflector_")
 

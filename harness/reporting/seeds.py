@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from typing import Any
 
 from reflex_bench.harness.reporting.measures import pass_at_k
 from reflex_bench.harness.reporting.statistics.samples import is_sampled
@@ -23,22 +24,7 @@ def seeds_table(runs: Sequence[Run]) -> Table:
     """
     import pandas as pd
 
-    frames = [pass_at_k(run).set_index("arm") for run in runs]
-    lines = []
-    for arm in frames[0].index:
-        for k in runs[0].trial_numbers:
-            rates = [float(frame.loc[arm, f"pass@{k}"]) for frame in frames]
-            lines.append(
-                {
-                    "arm": arm,
-                    "k": k,
-                    "mean": statistics.mean(rates),
-                    "sd": statistics.stdev(rates),
-                    "least": min(rates),
-                    "most": max(rates),
-                }
-            )
-    frame = pd.DataFrame(lines)
+    lines = _lines(runs)
     rows = tuple(
         (
             Cell(str(line["arm"])),
@@ -51,6 +37,23 @@ def seeds_table(runs: Sequence[Run]) -> Table:
     seeds = ", ".join(str(run.info.get("seed")) for run in runs)
     names = ", ".join(dict.fromkeys(str(run.split.get("name", "")) for run in runs))
     title = f"{len(runs)} seeds ({seeds}) · {names} · {runs[0].tasks} tasks"
+    grid = Grid("", ("Arm", "k", "pass@k", "from to"), rows)
+    return Table(title, pd.DataFrame(lines), (grid,), (_meaning(runs),))
+
+
+def _lines(runs: Sequence[Run]) -> list[dict[str, Any]]:
+    """Return one line an arm and k."""
+    frames = [pass_at_k(run).set_index("arm") for run in runs]
+    lines = []
+    for arm in frames[0].index:
+        for k in runs[0].trial_numbers:
+            rates = [float(frame.loc[arm, f"pass@{k}"]) for frame in frames]
+            line = {"arm": arm, "k": k, "mean": statistics.mean(rates), "sd": statistics.stdev(rates)}
+            lines.append(line | {"least": min(rates), "most": max(rates)})
+    return lines
+
+
+def _meaning(runs: Sequence[Run]) -> str:
     same = len({str(run.split.get("fingerprint")) for run in runs}) == 1
     meaning = "Mean ± standard deviation over the seeds. " + (
         "The tasks are the same: this is the noise of sampling alone."
@@ -59,4 +62,4 @@ def seeds_table(runs: Sequence[Run]) -> Table:
     )
     if is_sampled(runs[0]):
         meaning += " pass@k is the unbiased estimate from independent samples."
-    return Table(title, frame, (Grid("", ("Arm", "k", "pass@k", "from to"), rows),), (meaning,))
+    return meaning

@@ -10,7 +10,7 @@ from typing import Any
 from reflex_bench.core.control_characters import plain
 from reflex_bench.core.errors import UsageError, unknown
 from reflex_bench.core.jsonl import read_lines
-from reflex_bench.harness.storage.run_data import read_info
+from reflex_bench.harness.storage.run_info import read_info
 from reflex_bench.harness.storage.trials import checked_lines, recorded
 
 
@@ -117,19 +117,27 @@ def as_lines(row: Mapping[str, Any], width: int, reasoning: bool = False) -> Ite
         return
     yield from _wrapped("", "           ", row["opening"], width)
     for step in row["trajectory"]:
-        if reasoning and step.get("reasoning"):
-            yield from _wrapped("dim", f"{step['number']:>3} reason ", str(step["reasoning"]), width)
-        # A reply that could not be read is shown as it came, and its thought stands in it.
-        if step["thought"] and not step["error"]:
-            yield from _wrapped("cyan", f"{step['number']:>3} thinks ", step["thought"], width)
-        if step["action"] is not None:
-            yield from _wrapped("bold", f"{step['number']:>3} does   ", step["action"], width)
-        if step["error"]:
-            yield from _wrapped(
-                "yellow", f"{step['number']:>3} wrote  ", f"{step['reply']} [{step['error']}]", width
-            )
-        if step["action"] is not None or step["error"]:
-            yield from _wrapped("" if step["valid"] else "yellow", "    sees   ", step["observation"], width)
+        yield from _step(step, width, reasoning)
+    yield from _ending(row, width)
+
+
+def _step(step: Mapping[str, Any], width: int, reasoning: bool) -> Iterator[tuple[str, str]]:
+    number = f"{step['number']:>3}"
+    if reasoning and step.get("reasoning"):
+        yield from _wrapped("dim", f"{number} reason ", str(step["reasoning"]), width)
+    # A reply that could not be read is shown as it came, and its thought stands in it.
+    if step["thought"] and not step["error"]:
+        yield from _wrapped("cyan", f"{number} thinks ", step["thought"], width)
+    if step["action"] is not None:
+        yield from _wrapped("bold", f"{number} does   ", step["action"], width)
+    if step["error"]:
+        yield from _wrapped("yellow", f"{number} wrote  ", f"{step['reply']} [{step['error']}]", width)
+    if step["action"] is not None or step["error"]:
+        yield from _wrapped("" if step["valid"] else "yellow", "    sees   ", step["observation"], width)
+
+
+def _ending(row: Mapping[str, Any], width: int) -> Iterator[tuple[str, str]]:
+    """The outcome of a trial, how it was judged, and what was made of it."""
     style = "bold green" if row["success"] else "bold red"
     after = "" if row["steps"] is None else f" after {row['steps']} steps"
     yield style, plain(f"=> {row['outcome']}{after}")

@@ -4,24 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reflex_bench.core.errors import RunStopped, UsageError
+from reflex_bench.core.errors import RunStopped
 from reflex_bench.harness.planning.config import LimitsConfig
 from reflex_bench.harness.storage.journal import Taken
-from reflex_bench.models.base import Model, Usage
-
-
-def check_prices(limits: LimitsConfig, models: Mapping[str, Model]) -> None:
-    """Makes sure that a limit in dollars can be kept.
-
-    Raises:
-        UsageError: there is one, and a model whose price nobody knows.
-    """
-    unpriced = [name for name, model in models.items() if model.cost(Usage(1, 1, 0)) is None]
-    if limits.cost is not None and unpriced:
-        raise UsageError(
-            f"--cost-limit: no price is known for {', '.join(unpriced)}; give one, e.g. "
-            "-c 'endpoint.prices={input: 0.15, output: 0.6}' (dollars a million tokens), or use --token-limit"
-        )
+from reflex_bench.models.base import Model
 
 
 class Budget:

@@ -22,10 +22,10 @@ from reflex_bench.agents.reflexion import reflexion
 from reflex_bench.agents.transcripts import error_class_of, summary_of
 from reflex_bench.core.errors import ModelError, RunStopped, TrialError
 from reflex_bench.envs.base import Action, Task
-from reflex_bench.harness.planning.plan import Arm, Plan, fingerprint
+from reflex_bench.harness.parts.doors import Door, is_ours
+from reflex_bench.harness.planning.arms import Arm, fingerprint
+from reflex_bench.harness.planning.plan import Plan
 from reflex_bench.harness.planning.roles import RoleConfig
-from reflex_bench.harness.running.doors import Door, is_ours
-from reflex_bench.harness.running.refused import is_for_good, is_refusal
 from reflex_bench.harness.running.role_client import Asking
 from reflex_bench.harness.storage.journal import Call, Journal
 from reflex_bench.harness.storage.records import (
@@ -36,6 +36,7 @@ from reflex_bench.harness.storage.records import (
     read_trajectory,
     trial_row,
 )
+from reflex_bench.harness.storage.refused import is_for_good, is_refusal
 from reflex_bench.models.base import Reply, Request
 
 PLAYING = ("actor", "step_evaluator")

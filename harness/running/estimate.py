@@ -11,7 +11,8 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from reflex_bench.agents.conversation import Conversation
-from reflex_bench.harness.planning.plan import Arm, Plan
+from reflex_bench.harness.planning.arms import Arm
+from reflex_bench.harness.planning.plan import Plan
 from reflex_bench.harness.running.memory_io import remembers
 from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Usage, characters_of_tools, estimated_tokens
 

@@ -11,10 +11,11 @@ from reflex_bench.agents.memory.base import Memory
 from reflex_bench.core.errors import UsageError
 from reflex_bench.core.jsonl import read_lines
 from reflex_bench.envs.base import Task
+from reflex_bench.harness.planning.arms import Arm
 from reflex_bench.harness.planning.opening import open_memory
-from reflex_bench.harness.planning.plan import Arm, Plan
-from reflex_bench.harness.storage.store import write_lines, write_text
+from reflex_bench.harness.planning.plan import Plan
 from reflex_bench.harness.storage.trials import lines_of
+from reflex_bench.harness.storage.whole_files import write_lines, write_text
 
 FOLDER = "memory"
 

@@ -15,13 +15,14 @@ from reflex_bench.agents.arranging import shown_to_agents
 from reflex_bench.core.errors import RunStopped
 from reflex_bench.envs.base import Task
 from reflex_bench.harness.checks.contamination import Overlap, overlaps, recogniser
-from reflex_bench.harness.planning.plan import Arm, Plan
+from reflex_bench.harness.parts.doors import checked_reply
+from reflex_bench.harness.planning.arms import Arm
+from reflex_bench.harness.planning.plan import Plan
 from reflex_bench.harness.running.budget import Budget
 from reflex_bench.harness.running.chain import Chain, Shared
-from reflex_bench.harness.running.doors import checked_reply
 from reflex_bench.harness.running.memory_io import begin, leave
 from reflex_bench.harness.running.progress import Ended, Progress
-from reflex_bench.harness.running.refused import is_for_good
+from reflex_bench.harness.storage.refused import is_for_good
 from reflex_bench.harness.storage.store import Store
 from reflex_bench.models.base import Reply, Request
 from reflex_bench.models.local_server import HOSTED

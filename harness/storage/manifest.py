@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import subprocess
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,14 +14,13 @@ from typing import Any
 import reflex_bench.harness
 from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.base import Task
+from reflex_bench.harness.parts.environment_info import declared
 from reflex_bench.harness.planning.plan import Plan
 from reflex_bench.harness.planning.prompt_hash import is_comparable
 from reflex_bench.harness.planning.roles import RoleConfig
-from reflex_bench.harness.reporting import earlier_runs
-from reflex_bench.harness.reporting.declared import declared, pinned_settings
-from reflex_bench.harness.running.progress import Ended
+from reflex_bench.harness.storage import earlier_runs
 from reflex_bench.harness.storage.journal import Taken
-from reflex_bench.harness.storage.store import SCHEMA_VERSION
+from reflex_bench.harness.storage.run_info import SCHEMA_VERSION
 
 PACKAGES = ("reflex-bench", "alfworld", "textworld", "openai", "datasets", "bm25s", "pandas")
 """Packages whose versions can bear on a result."""
@@ -81,7 +80,11 @@ def of_tasks(tasks: Iterable[Task], cluster_name: str) -> dict[str, Any]:
 
 
 def learned(
-    plan: Plan, manifest: Mapping[str, Any], ended: Ended, engines: Mapping[str, int], taken: Taken
+    plan: Plan,
+    manifest: Mapping[str, Any],
+    overlaps: Iterable[Mapping[str, Any]],
+    engines: Mapping[str, int],
+    taken: Taken,
 ) -> dict[str, Any]:
     """What is only known at the end of a run, on top of what an earlier process knew.
 
@@ -91,12 +94,12 @@ def learned(
     Args:
         plan: what was run.
         manifest: `run.json` as it stands.
-        ended: how the run ended.
+        overlaps: tasks of this process that stand in the prompts' examples, each as an object of `contamination`.
         engines: by the name of the engine, how many of the trials on record it played.
         taken: what the calls took.
     """
     known = list(manifest.get("contamination", ()))
-    shown = [each for each in map(asdict, ended.overlaps) if each not in known]
+    shown = [dict(each) for each in overlaps if each not in known]
     then = manifest.get("models") or {}
     return {
         "models": {
@@ -136,9 +139,22 @@ def config_of(manifest: Mapping[str, Any]) -> dict[str, Any]:
     settings = environment.get("settings") or {}
     if isinstance(options, dict):
         # A later version of reflex may have another default; a run keeps the tasks that it began with.
-        pinned = pinned_settings(environment, str(options.get("name")))
+        pinned = _pinned_settings(environment, str(options.get("name")))
         config["environment"] = {name: settings[name] for name in pinned if name in settings} | options
     return config
+
+
+def _pinned_settings(environment: Mapping[str, Any], name: str) -> list[str]:
+    """Return the settings that a resumed run is given as options.
+
+    Args:
+        environment: what `run.json` says of it.
+        name: of the environment, for a run that does not say.
+    """
+    pinned = environment.get("pinned")
+    if "metrics" not in environment:
+        return list(earlier_runs.pinned_settings(name))
+    return [each for each in pinned if isinstance(each, str)] if isinstance(pinned, list) else []
 
 
 _LATER = {

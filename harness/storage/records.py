@@ -33,6 +33,8 @@ BULKY = (
 )
 """The keys that only a reader of trajectories needs."""
 
+UNTOLD = "not recorded"
+"""Stands on an imported run for every setting that its files do not name."""
 
 RARE = ("reasoning_tokens", "reasoning_estimated", "asked_again", "cut_off", "lost_calls")
 """Counts that stand on a row only where they are not 0."""
@@ -121,6 +123,21 @@ class Where:
         }
 
 
+def _step_counts(steps: Sequence[Step]) -> dict[str, Any]:
+    """What a row counts of the steps of a trial."""
+    repairs = Counter(name for step in steps for name in step.repairs)
+    refused = [step for step in steps if step.action is not None and not step.valid]
+    return {
+        "steps": len(steps),
+        "thoughts": sum(bool(step.thought) for step in steps),
+        "invalid_actions": len(refused),
+        "invalid_kinds": dict(sorted(Counter(step.reason for step in refused if step.reason).items())),
+        "unparsed": sum(step.error is not None for step in steps),
+        "repairs": sum(repairs.values()),
+        "repair_kinds": dict(sorted(repairs.items())),
+    }
+
+
 def trial_row(where: Where, trial: Trial, spent: Mapping[str, Spent]) -> dict[str, Any]:
     """The row of a trial that ran to its end.
 
@@ -130,8 +147,6 @@ def trial_row(where: Where, trial: Trial, spent: Mapping[str, Spent]) -> dict[st
         spent: by role, what the calls of the trial took.
     """
     played, verdict = trial.trajectory, trial.verdict
-    repairs = Counter(name for step in played.steps for name in step.repairs)
-    refused = [step for step in played.steps if step.action is not None and not step.valid]
     reflecting = spent.get("reflector", Spent())
     return {
         **where.keys(),
@@ -139,13 +154,7 @@ def trial_row(where: Where, trial: Trial, spent: Mapping[str, Spent]) -> dict[st
         "success": played.success,
         "passed": verdict.success,
         "evaluator": verdict.by,
-        "steps": len(played.steps),
-        "thoughts": sum(bool(step.thought) for step in played.steps),
-        "invalid_actions": len(refused),
-        "invalid_kinds": dict(sorted(Counter(step.reason for step in refused if step.reason).items())),
-        "unparsed": sum(step.error is not None for step in played.steps),
-        "repairs": sum(repairs.values()),
-        "repair_kinds": dict(sorted(repairs.items())),
+        **_step_counts(played.steps),
         **_total(spent),
         "memory_shown": len(played.memory),
         **_reflection_keys(trial.reflection),

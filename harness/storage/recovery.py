@@ -9,8 +9,8 @@ from typing import Any
 
 from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.base import Task
-from reflex_bench.harness.running.refused import is_owed, times_refused
 from reflex_bench.harness.storage.records import brief, read_spent, read_trajectory
+from reflex_bench.harness.storage.refused import is_owed, times_refused
 from reflex_bench.harness.storage.trials import checked_lines, recorded_lines
 
 Key = tuple[str, str, int]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reflex_bench.core.errors import UsageError
 from reflex_bench.core.errors import unknown as unknown_name
-from reflex_bench.harness.storage.store import read_manifest
-from reflex_bench.harness.storage.trials import MOST_TRIALS, read_trials
+from reflex_bench.harness.storage.run_info import as_mapping, read_info
+from reflex_bench.harness.storage.trials import read_trials
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,11 +19,6 @@ if TYPE_CHECKING:
 
 # The cells of `Run.states`. AFTER_PASS: not run, as the evaluator passed an earlier trial, rightly or not.
 NOT_RECORDED, FAILED, SOLVED, ERROR, AFTER_PASS = range(5)
-
-MOST_RESULTS = 10_000_000
-"""Tasks times trials of an arm; what is beyond it is a mistake, and would be filled into arrays."""
-_DEEPEST = 50
-"""Mappings and lists in one another."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +57,12 @@ class Run:
     @property
     def environment(self) -> Mapping[str, Any]:
         """Name, feedback and settings of the environment."""
-        return _mapping(self.info.get("environment"))
+        return as_mapping(self.info.get("environment"))
 
     @property
     def split(self) -> Mapping[str, Any]:
         """Name, fingerprint, size and notes of the split."""
-        return _mapping(self.info.get("split"))
+        return as_mapping(self.info.get("split"))
 
     @property
     def simulated(self) -> bool:
@@ -152,7 +147,7 @@ def read_run(path: str | Path) -> Run:
     directory = Path(path)
     info = read_info(directory)
     trials = read_trials(directory / "trials.jsonl").sort_values(["arm", "task", "trial"], ignore_index=True)
-    split = _mapping(info.get("split"))
+    split = as_mapping(info.get("split"))
     named = split.get("task_ids")
     ids = tuple(sorted(map(str, named))) if named is not None else tuple(sorted(trials["task"].unique()))
     run = Run(directory, info, info["arms"], trials, int(split["tasks"]), ids)
@@ -193,69 +188,6 @@ def accounting(run: Run) -> pd.DataFrame:
             line |= {reason: int(cells[:, trial - 1].sum()) for reason, cells in idle.items()}
             lines.append(line | {"tasks": run.tasks})
     return pd.DataFrame(lines)
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}
-
-
-def read_info(directory: Path) -> dict[str, Any]:
-    """`run.json` of a run directory, with everything that its readers rely on.
-
-    Raises:
-        UsageError: no run is there, its schema is unknown, or a value is missing or impossible.
-    """
-    file = directory / "run.json"
-    try:
-        info: dict[str, Any] = _whole(read_manifest(directory), 0)
-    except RecursionError:
-        raise UsageError(f"{file}: nested too deep to be the description of a run") from None
-    arms, split, environment = info.get("arms"), info.get("split"), info.get("environment", {})
-    if not isinstance(arms, dict) or not arms or not all(isinstance(each, dict) for each in arms.values()):
-        raise UsageError(f"{file}: 'arms' must map the name of every arm to its settings")
-    own = {f"arms.{name}.trials": each["trials"] for name, each in arms.items() if each.get("trials")}
-    trials = {"trials": info.get("trials"), **own}
-    _check_count(file, trials, MOST_TRIALS)
-    _check_count(file, {"split.tasks": _mapping(split).get("tasks")}, MOST_RESULTS // max(trials.values()))
-    mappings = {"split": split, "environment": environment}
-    mappings["environment.settings"] = _mapping(environment).get("settings") or {}
-    for name, value in mappings.items():
-        if not isinstance(value, dict):
-            raise UsageError(f"{file}: {name!r} must be an object")
-    for name in ("notes", "task_ids"):
-        if not _is_list(_mapping(split).get(name), lambda each: isinstance(each, str)):
-            raise UsageError(f"{file}: 'split.{name}' must be a list of texts")
-    if not _is_list(
-        info.get("contamination"), lambda each: "task" in _mapping(each) and _is_list(each.get("arms"))
-    ):
-        raise UsageError(f"{file}: 'contamination' must be a list of objects that name a task")
-    if not _is_list(info.get("resumed"), lambda each: isinstance(_mapping(each).get("changes"), dict)):
-        raise UsageError(f"{file}: 'resumed' must be a list of objects that say what changed")
-    return {"run_id": directory.resolve().name, **info}
-
-
-def _is_list(value: Any, holds: Callable[[Any], bool] = lambda each: True) -> bool:
-    return value is None or (isinstance(value, list) and all(map(holds, value)))
-
-
-def _check_count(file: Path, counts: Mapping[str, Any], most: int) -> None:
-    for name, value in counts.items():
-        shown = f"a {type(value).__name__}" if isinstance(value, dict | list) else repr(value)[:100]
-        if type(value) is not int or value < 1:
-            raise UsageError(f"{file}: {name!r} must be a whole number from 1, not {shown}")
-        if value > most:
-            raise UsageError(f"{file}: {name!r} must be at most {most}, not {shown}")
-
-
-def _whole(value: Any, depth: int) -> Any:
-    """A JSON value with half surrogate pairs replaced: nothing can print them, and no data frame takes them."""
-    if depth > _DEEPEST:
-        raise RecursionError
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, dict):
-        return {_whole(key, depth): _whole(each, depth + 1) for key, each in value.items()}
-    return [_whole(each, depth + 1) for each in value] if isinstance(value, list) else value
 
 
 def _check(run: Run) -> None:

@@ -12,27 +12,23 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
-import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
 from reflex_bench.core.errors import RunStopped, UsageError
-from reflex_bench.core.jsonl import AppendFile, Syncer, as_line, cut_torn_line, unwritable
-from reflex_bench.harness.running.refused import is_for_good, is_owed
+from reflex_bench.core.jsonl import AppendFile, Syncer, cut_torn_line, unwritable
 from reflex_bench.harness.storage.journal import Journal, Taken
 from reflex_bench.harness.storage.records import brief
 from reflex_bench.harness.storage.recovery import key_of, recover, resumed
+from reflex_bench.harness.storage.refused import is_for_good, is_owed
+from reflex_bench.harness.storage.run_info import read_info
 from reflex_bench.harness.storage.trials import recorded
-
-SCHEMA_VERSION = 2
-"""Of a run directory. Version 1 had other defaults: see `reflex_bench.harness.storage.manifest.config_of`."""
+from reflex_bench.harness.storage.whole_files import replace_file, sort_lines, write_json, write_lines
 
 
 class Store:
@@ -47,9 +43,6 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        # Tables read what is written here, so the one module that checks it all comes later in line.
-        from reflex_bench.harness.storage.run_data import read_info
-
         self.manifest = read_info(path)
         if self.manifest["split"].get("task_ids") is None:
             raise UsageError(f"{path}/run.json: names no tasks, so there is nothing to go on with")
@@ -105,7 +98,7 @@ class Store:
         for file in found.failed:
             write_lines(file, (row for row in recorded(file) if not is_owed(row)))
         if found.lost:
-            _replace(index.with_name(index.name + ".old"), [index.read_bytes()])
+            replace_file(index.with_name(index.name + ".old"), [index.read_bytes()])
         if found.rows or index.exists():
             write_lines(index, found.rows)
         return journal
@@ -218,75 +211,3 @@ class Store:
         if self._syncer is not None:
             self._syncer.close()
         self._lock.release()
-
-
-def read_manifest(path: Path) -> dict[str, Any]:
-    """`run.json` of a run directory.
-
-    Raises:
-        UsageError: there is none, it is not readable, or a newer version of the harness wrote it.
-    """
-    try:
-        manifest: dict[str, Any] = json.loads((path / "run.json").read_text(encoding="utf-8"))
-        version = manifest["schema_version"]
-    except FileNotFoundError:
-        raise UsageError(
-            f"{path}: no run directory (it has no run.json); `reflex list` shows the runs"
-        ) from None
-    except (ValueError, KeyError, TypeError, OSError, RecursionError):
-        raise UsageError(f"{path}/run.json: not readable as the description of a run") from None
-    if version not in range(1, SCHEMA_VERSION + 1):
-        raise UsageError(f"{path}: has format {version}, this version of reflex reads 1 to {SCHEMA_VERSION}")
-    return manifest
-
-
-def write_json(path: Path, value: Any) -> None:
-    """Replaces a file with a value as JSON; a reader sees the old or the new one, whole."""
-    write_text(path, json.dumps(value, ensure_ascii=False, indent=2) + "\n")
-
-
-def write_lines(path: Path, rows: Iterable[Any]) -> None:
-    """Replaces a file with JSON lines, all at once."""
-    _replace(path, map(as_line, rows))
-
-
-def sort_lines(path: Path, key: Callable[[dict[str, Any]], Any]) -> None:
-    """Sorts the lines of a JSONL file without holding them in memory."""
-    places, start = [], 0
-    with open(path, "rb") as file:
-        for line in file:
-            places.append((key(json.loads(line)), start, len(line)))
-            start += len(line)
-        if places == (places := sorted(places)):
-            return
-
-        def line_at(place: tuple[Any, int, int]) -> bytes:
-            file.seek(place[1])
-            return file.read(place[2])
-
-        _replace(path, map(line_at, places))
-
-
-def write_text(path: Path, text: str) -> None:
-    """Replaces a file with a text; see `write_json`.
-
-    Raises:
-        RunStopped: the disk is full, or does not take it for another reason; the file is as it was.
-    """
-    _replace(path, [text.encode("utf-8", "surrogatepass")])
-
-
-def _replace(path: Path, content: Iterable[bytes]) -> None:
-    """Replaces a file by way of a temporary one in the same folder."""
-    temporary = path.with_name(path.name + ".tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(temporary, "wb") as file:
-            file.writelines(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise unwritable(path, error) from None

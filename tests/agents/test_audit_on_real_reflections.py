@@ -29,7 +29,7 @@ def judged(row):
     task = Task(told["trial"], told["type"], told["text"], "00")
     trial = Trajectory(task, told["number"], (), told["opening"], steps, told["outcome"])
     left = tidied(row["reply"], row["finish"], row["api"] == "completions")
-    written = Written(left.lines, left.whole, tuple(SHOWN[told["environment"]]))
+    written = Written(left.lines, left.whole, tuple(SHOWN[told.get("shown", told["environment"])]))
     cap = 30 if told["environment"] == "alfworld" else 7
     return left, audit(left.text, trial, (), cap, load(told["environment"]).verbs, written)
 
@@ -40,9 +40,9 @@ def test_most_of_what_is_flagged_is_bad_and_most_of_what_is_bad_is_flagged():
     bad = [row["label"] == "bad" for row in rows]
     both = sum(one and other for one, other in zip(flagged, bad, strict=True))
     print(f"{len(rows)} reflections, {sum(bad)} bad, {sum(flagged)} flagged, {both} both")
+    # What is missed invents facts in whole sentences, which no rule here can see.
     assert both / sum(flagged) >= 0.9
-    # The aim is 0.8; what is missed invents facts in whole sentences, which no rule here can see.
-    assert both / sum(bad) >= 0.78
+    assert both / sum(bad) >= 0.8
 
 
 def test_nothing_that_is_left_runs_on_breaks_off_or_is_longer_than_asked_for():

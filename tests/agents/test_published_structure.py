@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from reflex_bench.agents.react import react
-from reflex_bench.harness.planning.config import resolve
 from reflex_bench.harness.planning.plan import Plan, make_plan
+from reflex_bench.harness.planning.resolving import resolve
 from reflex_bench.models.base import Message, Reply
 from reflex_bench.models.openai.wire import as_text
 

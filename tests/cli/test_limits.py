@@ -9,8 +9,8 @@ import pytest
 from loopback import MODEL, chat
 from reading import record, rows
 
-from reflex_bench.harness.planning.config import resolve
 from reflex_bench.harness.planning.plan import make_plan
+from reflex_bench.harness.planning.resolving import resolve
 from reflex_bench.models.base import Message, Request
 from reflex_bench.models.simulated.model import answer
 

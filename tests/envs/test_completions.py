@@ -20,8 +20,8 @@ from reflex_bench.core.errors import UsageError
 from reflex_bench.envs import completions
 from reflex_bench.envs.alfworld.parsing.actions import read_action as read_household
 from reflex_bench.envs.hotpotqa.parsing.actions import read_action as read_question
-from reflex_bench.harness.planning.config import resolve
 from reflex_bench.harness.planning.plan import make_plan
+from reflex_bench.harness.planning.resolving import resolve
 
 FOLDER = Path(__file__).parents[1] / "data" / "replies"
 # Of the room that the quoted replies are about.

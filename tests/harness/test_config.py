@@ -1,7 +1,7 @@
 import pytest
 
 from reflex_bench.core.errors import UsageError
-from reflex_bench.harness.planning.config import resolve
+from reflex_bench.harness.planning.resolving import resolve
 
 
 def test_nothing_given_runs_react_beside_reflexion_with_three_trials():

@@ -14,7 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reflex_bench.core.errors import UsageError
-from reflex_bench.harness.planning.config import Config, resolve
+from reflex_bench.harness.planning.config import Config
+from reflex_bench.harness.planning.resolving import resolve
 
 pytestmark = pytest.mark.slow
 

@@ -188,7 +188,7 @@ DAMAGES: dict[str, tuple[Damage, str]] = {
     ),
     "a torn run.json": (lambda run: (run / "run.json").write_text("{"), "run.json"),
     "other settings, and an error": (
-        both(fail_once, describe(lambda info: info["arms"]["react"].update(prompt_hash="0" * 16))),
+        both(fail_once, describe(lambda info: info["arms"]["react"].update(prompt_hash="v2:" + "0" * 16))),
         "prompt_hash",
     ),
     "other tasks, and an error": (

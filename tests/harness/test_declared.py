@@ -19,12 +19,13 @@ from reflex_bench.envs.hotpotqa.scoring import success_rule as rule_named
 from reflex_bench.envs.metrics import REWARD, Metric
 from reflex_bench.harness.checks.rescore import rescore
 from reflex_bench.harness.checks.verify import verify
-from reflex_bench.harness.reporting import earlier_runs
+from reflex_bench.harness.parts.doors import check_split
+from reflex_bench.harness.parts.environment_info import declared, metrics
 from reflex_bench.harness.reporting.compare import compare
-from reflex_bench.harness.reporting.declared import declared, metrics, metrics_of, rule_in_words, success_rule
+from reflex_bench.harness.reporting.declared import metrics_of, rule_in_words, success_rule
 from reflex_bench.harness.reporting.measures import pass_at_k
 from reflex_bench.harness.reporting.metric_values import measure, resamples
-from reflex_bench.harness.running.doors import check_split
+from reflex_bench.harness.storage import earlier_runs
 from reflex_bench.harness.storage.manifest import config_of
 from reflex_bench.harness.storage.run_data import Run, read_run
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import typer.main
 
 from reflex_bench.cli.main import app
-from reflex_bench.harness.planning.config import resolve
+from reflex_bench.harness.planning.resolving import resolve
 
 ROOT = Path(__file__).parents[2]
 SECTIONS = "model|endpoint|limits|memory|layout"

@@ -11,8 +11,9 @@ import yaml
 from pydantic import BaseModel
 
 from reflex_bench.core.errors import UsageError
-from reflex_bench.harness.planning.config import ArmConfig, Config, resolve
+from reflex_bench.harness.planning.config import ArmConfig, Config
 from reflex_bench.harness.planning.plan import make_plan
+from reflex_bench.harness.planning.resolving import resolve
 
 pytestmark = pytest.mark.slow
 
@@ -41,6 +42,7 @@ OTHER: dict[str, Any] = {
     "top_p": 0.77,
     "min_p": 0.77,
     "extra_body": {"field": 77},
+    "memory.options": {"field": 77},
     "headers": {"X-Field": "77"},
     "query": {"field": "77"},
     "temperature": 1.25,
@@ -228,7 +230,7 @@ def test_a_list_of_arms_chooses_among_those_that_are_defined() -> None:
         ("model.temperature=false", "model.temperature: true and false are no value"),
         ("trials", "-c trials: a value is missing; write -c trials=VALUE"),
         ("arms.react.agent", "-c arms.react.agent: a value is missing"),
-        ("agent=5", "agent: input should be a valid string (got 5)"),
+        ("agent=5", "agent: a name or {name: {option: value}} is wanted (got 5)"),
     ],
 )
 def test_a_slip_is_refused_with_what_was_meant(source: str, said: str) -> None:

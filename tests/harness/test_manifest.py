@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from reflex_bench.harness.planning.config import checked
 from reflex_bench.harness.planning.plan import make_plan
+from reflex_bench.harness.planning.resolving import checked
 from reflex_bench.harness.storage.manifest import config_of
-from reflex_bench.harness.storage.store import read_manifest
+from reflex_bench.harness.storage.run_info import read_manifest
 
 SAMPLE = Path(__file__).parents[2] / "results" / "sample"
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from reflex_bench.cli.bench import nest
-from reflex_bench.harness.planning.config import resolve, resolve_sources
 from reflex_bench.harness.planning.origins import BUILT_IN, values_of, variables_of
 from reflex_bench.harness.planning.project_file import read_project
+from reflex_bench.harness.planning.resolving import resolve, resolve_sources
 from reflex_bench.harness.planning.sources import Source
 
 

@@ -18,7 +18,8 @@ from reflex_bench.core.errors import ModelError, ReflexError, RunStopped, TrialE
 from reflex_bench.envs.base import Task
 from reflex_bench.envs.prompts import load
 from reflex_bench.harness.checks.doctor import examine
-from reflex_bench.harness.planning.config import MemoryConfig, resolve
+from reflex_bench.harness.parts.learning_doors import CheckedMemory, CheckedReflector
+from reflex_bench.harness.planning.config import MemoryConfig
 from reflex_bench.harness.planning.opening import (
     memory_settings,
     open_agent,
@@ -28,7 +29,7 @@ from reflex_bench.harness.planning.opening import (
     open_reflector,
     open_similarity,
 )
-from reflex_bench.harness.running.learning_doors import CheckedMemory, CheckedReflector
+from reflex_bench.harness.planning.resolving import resolve
 from reflex_bench.models.base import Reply
 from reflex_bench.models.registry import open_model
 

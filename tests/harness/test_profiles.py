@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from reflex_bench.core.errors import UsageError
-from reflex_bench.harness.planning.config import Config, resolve
+from reflex_bench.harness.planning.config import Config
 from reflex_bench.harness.planning.plan import make_plan
+from reflex_bench.harness.planning.resolving import resolve
 
 # noahshinn/reflexion: alfworld_runs/alfworld_trial.py (`cur_step < 49`, `memory[-3:]`), env_history.py and
 # run_reflexion.sh; hotpotqa_runs/agents.py (`max_steps: int = 6`) and fewshots.py (WEBTHINK_SIMPLE6). ReAct:

@@ -7,8 +7,8 @@ from contextlib import closing
 
 import pytest
 
-from reflex_bench.harness.planning.config import resolve
 from reflex_bench.harness.planning.plan import make_plan
+from reflex_bench.harness.planning.resolving import resolve
 from reflex_bench.harness.running import progress
 from reflex_bench.harness.running.progress import Tally
 from reflex_bench.harness.storage.manifest import describe

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from reflex_bench.core.errors import UsageError
-from reflex_bench.harness.planning.config import resolve
 from reflex_bench.harness.planning.project_file import read_project
+from reflex_bench.harness.planning.resolving import resolve
 from reflex_bench.harness.planning.sources import read_source
 
 YAML = "trials: 5\nmodel: {temperature: 0.1, max_tokens: 99}\n"

@@ -35,11 +35,11 @@ from reflex_bench.envs.hotpotqa import profiles
 from reflex_bench.envs.hotpotqa.parsing import tools
 from reflex_bench.harness.planning import prompt_hash as module
 from reflex_bench.harness.planning import situations
-from reflex_bench.harness.planning.config import resolve
 from reflex_bench.harness.planning.layouts import limits_of
 from reflex_bench.harness.planning.opening import open_environment, playable
 from reflex_bench.harness.planning.plan import make_plan
 from reflex_bench.harness.planning.prompt_hash import is_comparable, prompt_hash
+from reflex_bench.harness.planning.resolving import resolve
 
 pytestmark = pytest.mark.slow
 

@@ -27,7 +27,8 @@ from reflex_bench.harness.reporting.tables.comparison import comparison_tables
 from reflex_bench.harness.reporting.tables.render import render
 from reflex_bench.harness.reporting.tables.styles import styled_table
 from reflex_bench.harness.storage.run_data import read_run
-from reflex_bench.harness.storage.store import Store, read_manifest
+from reflex_bench.harness.storage.run_info import read_manifest
+from reflex_bench.harness.storage.store import Store
 
 pytestmark = pytest.mark.slow
 

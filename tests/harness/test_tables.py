@@ -13,9 +13,9 @@ from synthetic_runs import REFLEXION, SETTINGS, TWO, chains, trial, two_arms, wr
 
 from reflex_bench.core.control_characters import plain
 from reflex_bench.core.errors import UsageError
+from reflex_bench.harness.parts.row_names import SETTINGS as SETTINGS_OF_ROWS
 from reflex_bench.harness.reporting.footnotes import notes
 from reflex_bench.harness.reporting.measures import by_type, pass_at_k
-from reflex_bench.harness.reporting.row_settings import SETTINGS as SETTINGS_OF_ROWS
 from reflex_bench.harness.reporting.tables.number_format import amount, dollars
 from reflex_bench.harness.reporting.tables.pass_at_k import (
     outcomes_table,

@@ -9,7 +9,7 @@ import pytest
 from loopback import Loopback
 
 from reflex_bench.core.errors import UsageError
-from reflex_bench.harness.planning.config import resolve
+from reflex_bench.harness.planning.resolving import resolve
 from reflex_bench.models.base import Message, Request
 from reflex_bench.models.options import ModelOptions
 from reflex_bench.models.providers import Provider, shipped_providers

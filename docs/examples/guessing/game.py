@@ -53,9 +53,8 @@ class Guessing:
 
     def metrics(self):
         of = {"value": "result.left", "better": "lower", "format": "count"}
-        return (
-            Metric(key="left", label="Numbers left", definition="numbers still possible at the end", **of),
-        )
+        left = Metric(key="left", label="Numbers left", definition="numbers still possible at the end", **of)
+        return (left,)
 
     def close(self):
         pass

@@ -7,6 +7,5 @@ def steps(run):
     """The steps that the trials of every arm took on average."""
     mean = run.trials.groupby("arm")["steps"].mean()
     rows = tuple((Cell(arm), Cell(f"{mean[arm]:.1f}")) for arm in run.arms)
-    return Table(
-        f"Steps of a trial · run {run.id}", mean.reset_index(), (Grid("", ("Arm", "Steps"), rows),), ()
-    )
+    title = f"Steps of a trial · run {run.id}"
+    return Table(title, mean.reset_index(), (Grid("", ("Arm", "Steps"), rows),), ())

@@ -28,6 +28,15 @@ _RATES = {
 """Rate -> (counted, the others that it is a share of)."""
 
 
+_LABELS = {
+    "reflections": "Reflections",
+    "asked_again": "Took more than one reply",
+    "repaired": "Cut or tidied",
+    "kept": "Remembered",
+}
+"""What the counts of an arm's reflections are called."""
+
+
 def reflections_table(run: Run) -> Table:
     """How many reflections each arm made, what the audit found in them, and after which kinds of failure.
 
@@ -50,36 +59,20 @@ def reflections_table(run: Run) -> Table:
         [{"arm": arm, **{name: count[name] for name in names}} for arm, count in written.items()]
     )
     header = ("", *written)
-    lines = [
-        ("Reflections", "reflections"),
-        ("Took more than one reply", "asked_again"),
-        ("Cut or tidied", "repaired"),
-        ("Remembered", "kept"),
-    ]
-    main = Grid("", header, tuple(_line(label, name, written) for label, name in lines))
-    broken = Grid(
-        "Rules failed in the end",
-        header,
-        tuple(_line(rule.replace("_", " "), rule, written) for rule in rules),
-    )
-    after = Grid(
-        "After which failures",
-        header,
-        tuple(
-            _line(name.removeprefix("class ").replace(":", ": ").replace("_", " "), name, written)
-            for name in classes
-        ),
+    failures = {name: name.removeprefix("class ").replace(":", ": ").replace("_", " ") for name in classes}
+    grids = (
+        Grid(title, header, tuple(_line(label, name, written) for name, label in labels.items()))
+        for title, labels in (
+            ("", _LABELS),
+            ("Rules failed in the end", {rule: rule.replace("_", " ") for rule in rules}),
+            ("After which failures", failures),
+        )
     )
     notes = (
         "Shares are of the arm's reflections, in brackets the 95% Wilson interval.",
         *_auditing(run, written),
     )
-    return Table(
-        "Reflections and their audit",
-        frame,
-        tuple(grid for grid in (main, broken, after) if grid.rows),
-        notes,
-    )
+    return Table("Reflections and their audit", frame, tuple(grid for grid in grids if grid.rows), notes)
 
 
 def _auditing(run: Run, arms: Iterable[str]) -> Iterator[str]:

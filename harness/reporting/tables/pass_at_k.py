@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from reflex_bench.envs.base import INVALID_REASONS
 from reflex_bench.envs.metrics import Trials
+from reflex_bench.harness.parts.row_names import SETTINGS
 from reflex_bench.harness.reporting.declared import metrics_of
 from reflex_bench.harness.reporting.footnotes import notes
 from reflex_bench.harness.reporting.measures import by_type, pass_at_k
 from reflex_bench.harness.reporting.metric_values import heading, shown
-from reflex_bench.harness.reporting.row_settings import SETTINGS
-from reflex_bench.harness.reporting.statistics.samples import is_sampled, samples_grid
+from reflex_bench.harness.reporting.statistics.samples import is_sampled
 from reflex_bench.harness.reporting.tables.number_format import (
     amount,
     decimal,
@@ -25,8 +25,9 @@ from reflex_bench.harness.reporting.tables.number_format import (
     whole,
 )
 from reflex_bench.harness.reporting.tables.render import Cell, Grid, Table, render
+from reflex_bench.harness.reporting.tables.samples import samples_grid
 from reflex_bench.harness.storage.run_data import Run, accounting, read_run
-from reflex_bench.harness.storage.store import write_text
+from reflex_bench.harness.storage.whole_files import write_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,9 +117,25 @@ def _type_grid(run: Run) -> Grid:
     return Grid(f"By task type ({within})", ("Type", "Tasks", *run.arms), tuple(rows))
 
 
+_SILENT = frozenset(
+    (
+        *("Wins verified", "… repeating the last call's", "… of them reasoning"),
+        *("Replies asked again, for room", "Replies cut off all the same", "Empty answers, asked again"),
+    )
+)
+"""Lines of the effort that are left out where no arm has a number."""
+
+
+def _tokens_a_success(frame: pd.DataFrame) -> list[str]:
+    tokens, solved = (frame["prompt_tokens"] + frame["completion_tokens"]).astype("Float64"), frame["solved"]
+    return [
+        # Where nothing was solved the number is not unknown: there is none.
+        amount(value) if some else "none solved"
+        for value, some in zip(_floats(tokens / solved.where(solved > 0)), solved > 0, strict=True)
+    ]
+
+
 def _effort_grid(run: Run, frame: pd.DataFrame) -> Grid:
-    tokens = (frame["prompt_tokens"] + frame["completion_tokens"]).astype("Float64")
-    solved, sampled = frame["solved"], is_sampled(run)
     lines = [
         ("Trials run", _each(frame["trials_run"], str)),
         *_measures(run, frame, "last"),
@@ -141,23 +158,10 @@ def _effort_grid(run: Run, frame: pd.DataFrame) -> Grid:
         ("Replies asked again, for room", _counts(frame["asked_again"])),
         ("Replies cut off all the same", _counts(frame["cut_off"])),
         ("Empty answers, asked again", _counts(frame["lost_calls"])),
-        (
-            "Tokens a success" if sampled else "Tokens a solved task",
-            # Where nothing was solved the number is not unknown: there is none.
-            [
-                amount(value) if some else "none solved"
-                for value, some in zip(_floats(tokens / solved.where(solved > 0)), solved > 0, strict=True)
-            ],
-        ),
+        ("Tokens a success" if is_sampled(run) else "Tokens a solved task", _tokens_a_success(frame)),
         ("Cost", _each(frame["cost"], dollars)),
     ]
-    silent = {
-        "Wins verified",
-        "… repeating the last call's",
-        "… of them reasoning",
-    }
-    silent |= {"Replies asked again, for room", "Replies cut off all the same", "Empty answers, asked again"}
-    lines = [line for line in lines if line[0] not in silent or set(line[1]) != {"–"}]
+    lines = [line for line in lines if line[0] not in _SILENT or set(line[1]) != {"–"}]
     rows = tuple((Cell(name), *map(Cell, values)) for name, values in lines)
     return Grid("What it took", ("", *frame["arm"]), rows)
 

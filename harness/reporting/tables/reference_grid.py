@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from reflex_bench.core.errors import UsageError
-from reflex_bench.harness.importing.rows_of_others import NOT_RECORDED
 from reflex_bench.harness.reporting.declared import success_rule
 from reflex_bench.harness.reporting.reference import Metric, ReferenceRow, reference_rows
 from reflex_bench.harness.reporting.tables.render import Cell, Grid, Table
+from reflex_bench.harness.storage.records import UNTOLD
 from reflex_bench.harness.storage.run_data import Run
 
 MARKS: Mapping[str, str] = {
@@ -79,7 +79,7 @@ def marks(row: ReferenceRow, run: Run) -> tuple[str, ...]:
 def _marks(row: ReferenceRow, run: Run, arm: str) -> tuple[str, ...]:
     settings, environment = run.settings(arm), run.environment.get("settings") or {}
     differs = {
-        "m": row.model == NOT_RECORDED or row.model != str(settings.get("model")).rpartition("/")[2],
+        "m": row.model == UNTOLD or row.model != str(settings.get("model")).rpartition("/")[2],
         "t": row.n != run.tasks or row.split not in str(run.split.get("name")),
         "k": row.metric != "curve" and row.trials not in (1, run.limit(arm)),
         "c": row.max_steps != settings.get("max_steps"),

@@ -37,8 +37,17 @@ def pool() -> Iterator[WorkerPool]:
     pool.close()
 
 
+OTHERS: set[int] = set()
+"""Processes that tests of other files have started, and that still run."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def others() -> None:
+    OTHERS.update(children())
+
+
 def children() -> set[int]:
-    """Processes that this one started and that still run."""
+    """Processes that a test of this file started and that still run."""
     found = set()
     for entry in Path("/proc").glob("[0-9]*/stat"):
         try:
@@ -47,7 +56,7 @@ def children() -> set[int]:
             continue
         if int(parent) == os.getpid() and state != "Z":
             found.add(int(entry.parent.name))
-    return found
+    return found - OTHERS
 
 
 def gone(pid: int, within: float = 20.0) -> bool:

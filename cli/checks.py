@@ -1,4 +1,4 @@
-"""`reflex verify`: replaying a run in the official engine."""
+"""`reflex verify` and `reflex rescore`: recorded trials, replayed in the official engine or scored by another rule."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from reflex_bench.cli.places import Results, run_path
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command of this module."""
+    """Adds the commands of this module."""
     app.command()(verify)
+    app.command()(rescore)
 
 
 def verify(
@@ -43,3 +44,15 @@ def verify(
             "so replaying compares it with itself"
         )
     return 1 if found.differences else 0
+
+
+def rescore(
+    run: Annotated[str, typer.Argument(help="A HotPotQA run.")],
+    success: Annotated[str, typer.Option("--success", help="em, contains, or f1>=0.8.")],
+    results: Results = None,
+) -> None:
+    """Score a recorded HotPotQA run by another rule, without a model call, into a run of its own."""
+    from reflex_bench.cli.read import print_tables
+    from reflex_bench.harness.checks.rescore import rescore as rescore_run
+
+    print_tables(rescore_run(run_path(run, results), success), quiet=False)

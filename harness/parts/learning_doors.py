@@ -15,7 +15,7 @@ from reflex_bench.agents.reflection.reflectors import Reflector
 from reflex_bench.agents.reflection.revising import AUDITING, Auditing
 from reflex_bench.core.errors import ContextOverflow, ReflexError, RunStopped, TrialError, UsageError
 from reflex_bench.envs.base import Prompts, Task
-from reflex_bench.harness.running.doors import FLAG, TEXT, check_record
+from reflex_bench.harness.parts.doors import FLAG, TEXT, check_record
 from reflex_bench.models.base import Message, Reply
 
 WHOLE = (int, type(None))

@@ -22,7 +22,7 @@ from reflex_bench.core.errors import (
     UsageError,
 )
 from reflex_bench.envs.base import Action, Environment, Episode, Split, StepResult, Task
-from reflex_bench.harness.reporting.declared import metrics
+from reflex_bench.harness.parts.environment_info import metrics
 from reflex_bench.models.base import Message, Model, Reply, Usage
 
 MAX_REFUSALS = 10
