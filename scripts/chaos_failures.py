@@ -37,9 +37,9 @@ OPTIONS = (
     *("--max-workers", 4, "-c", "endpoint.max_retries=2", "-c", "endpoint.timeout=2"),
     *("-c", "limits.stop_after_errors=4"),
 )
-COLUMNS: tuple[str, ...] = (
+COLUMNS = (
     *("case", "misbehaved", "posts a call", "exit", "what the person sees", "what the trials record"),
-    "in the end",
+    *("scored through it", "in the end", "faults"),
 )
 
 
@@ -172,17 +172,14 @@ def main() -> int:
         for each in tried:
             read_back(each)
         files, size, found = map(sum, zip(*map(leaks, tried), strict=True))
+    lines = [[*each.cells, "; ".join(each.faults) or "none"] for each in tried]
+    runs.print_table(COLUMNS, lines, arguments.markdown)
     failed = [each for each in tried if each.faults]
-    columns, lines = COLUMNS, [each.cells for each in tried]
-    if failed:
-        columns, lines = (*COLUMNS, "faults"), [[*each.cells, "; ".join(each.faults)] for each in tried]
-    runs.print_table(columns, lines, arguments.markdown)
     repeated = sum(sum(each.server.posted.spoiled.values()) for each in tried if each.case.gone is None)
     print(
         f"\nkeys: the server repeated them in {repeated:,} answers; searched {files:,} files, {size:,} bytes: "
         f"{found} with a key"
     )
-    print(f"{sum(each.wrong for each in tried)} trials scored through a fault")
     print(f"{len(tried)} cases, {len(failed)} with failed checks, {time.monotonic() - began:.0f} s")
     return 1 if failed else 0
 

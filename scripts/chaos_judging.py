@@ -15,14 +15,6 @@ from chaos_runs import Done
 from chaos_server import OPENING, Server
 from reading import rows
 
-BRIEFLY = (
-    (r"http://127\.0\.0\.1:\d+", "http://…"),
-    (f".*{LIMITED}.*", "slows down"),
-    (r"^reflex: (\d+) trials? ended in an error; try again with: reflex resume \S+$", r"\1 errors, resume"),
-    (r"; go on with: reflex resume \S+$", "; go on"),
-)
-"""How lines that many cases have are shown; `slows down` is that so many calls are made at a time for now."""
-
 
 @dataclass
 class Tried:
@@ -30,7 +22,6 @@ class Tried:
 
     Attributes:
         bench, resumed: the processes; `resumed` only where the run was left to be gone on with.
-        wrong: trials that were scored through the fault.
         faults: the checks that failed.
     """
 
@@ -40,7 +31,6 @@ class Tried:
     server: Server
     bench: Done = field(default_factory=lambda: Done(0, "", ""))
     resumed: Done | None = None
-    wrong: int = 0
     cells: list[object] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
@@ -84,20 +74,10 @@ def judge(tried: Tried, whole: Mapping[str, Any]) -> None:
     most = judge_posts(tried, calls)
     recorded = Counter(row["outcome"] for row in trials)
     record = ", ".join(f"{name} {count}" for name, count in sorted(recorded.items())) or "nothing"
-    record += f": {runs.shortened(in_brief(errors[0]), 90)}" if errors else ""
-    if recorded == Counter(row["outcome"] for row in whole["trials.jsonl"]):
-        record = "as undisturbed"
-    seen = runs.shortened(in_brief(done.last.replace(str(tried.folder), "…")), 130) or "nothing"
+    record += f": {runs.shortened(errors[0], 90)}" if errors else ""
+    seen = runs.shortened(done.last.replace(str(tried.folder), "…"), 130) or "nothing"
     misbehaved = sum(tried.server.posted.spoiled.values())
-    tried.wrong = wrong
-    tried.cells = [case.name, misbehaved, most, done.code, seen, record]
-
-
-def in_brief(line: str) -> str:
-    """A line on stderr; those that most cases have are named by what they say."""
-    for pattern, brief in BRIEFLY:
-        line = re.sub(pattern, brief, line)
-    return line
+    tried.cells = [case.name, misbehaved, most, done.code, seen, record, wrong]
 
 
 def judge_posts(tried: Tried, calls: list[dict[str, Any]]) -> int:

@@ -112,8 +112,8 @@ def test_a_part_of_ours_with_options_counts_as_it_is_with_their_defaults(
     mine = ModuleType("reflex_bench.mine")
     mine.Agent, mine.Reflector = Agent, Reflector  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, mine.__name__, mine)
-    monkeypatch.setitem(BUILT_IN["agents"], "mine", "mine:Agent")
-    monkeypatch.setitem(BUILT_IN["reflectors"], "mine", "mine:Reflector")
+    monkeypatch.setitem(BUILT_IN["agents"], "mine", "mine:Agent")  # type: ignore[arg-type]
+    monkeypatch.setitem(BUILT_IN["reflectors"], "mine", "mine:Reflector")  # type: ignore[arg-type]
     assert hashed("alfworld") == BEFORE["alfworld", "chat"]
 
 
