@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reflex_bench.agents.base import Ask, Limits, Trajectory, Watch
-from reflex_bench.agents.messages import said
+from reflex_bench.agents.messages import format_turn
 from reflex_bench.agents.react import react
 from reflex_bench.core.parts import stating
 from reflex_bench.envs.base import Environment, Example, Prompts, Task
@@ -61,6 +61,6 @@ def _stripped(example: Example, environment: Environment) -> Example:
         seen = seen or observation
         action = environment.read_action(reply, "repair")
         if action.command is not None:
-            turns.append((seen, said(replace(action, thought=""), reply, environment.prompts)))
+            turns.append((seen, format_turn(replace(action, thought=""), reply, environment.prompts)))
             seen = ""
     return Example(tuple(turns), example.closing)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from reflex_bench.agents.arranging import arranged
 from reflex_bench.agents.base import Ask, CallLimit, Limits
-from reflex_bench.agents.messages import Writer, from_lines, said
+from reflex_bench.agents.messages import Writer, format_turn, from_lines
 from reflex_bench.agents.reflection.cutting import missing
 from reflex_bench.core.errors import ContextOverflow
 from reflex_bench.envs.base import (
@@ -111,8 +111,8 @@ class Conversation:
 
     def add(self, turn: Turn, observation: str) -> None:
         """Takes in a turn and the environment's answer to it."""
-        words = said(turn.action, turn.words, self.writer.prompts)
-        kept = self.writer.said(self.number, words, turn.action)
+        words = format_turn(turn.action, turn.words, self.writer.prompts)
+        kept = self.writer.agent_turn(self.number, words, turn.action)
         self.messages += [_thinking(kept, turn.reply), self.writer.seen(self.number, observation, kept)]
         self.number += 1
 
@@ -149,7 +149,7 @@ class Conversation:
         stop = tuple(each.format(n=self.number) for each in stop)
         reply = ask([*self.messages, *asked, *([begun] if begun else [])], step=step, stop=stop)
         whole = replace(reply, text=self._whole(reply.text, begun))
-        return Turn(reply, reply.text, read(whole, self.environment, limits, self.episode))
+        return Turn(reply, reply.text, parse_reply(whole, self.environment, limits, self.episode))
 
     def _whole(self, reply: str, begun: Message | None) -> str:
         """The turn in the form of a chat, what was begun for the model included."""
@@ -164,7 +164,9 @@ class Conversation:
         return from_lines(f"{begun.text} {text}", self.writer.prompts, self.number)
 
 
-def read(reply: Reply, environment: Environment, limits: Limits, episode: Episode | None = None) -> Action:
+def parse_reply(
+    reply: Reply, environment: Environment, limits: Limits, episode: Episode | None = None
+) -> Action:
     """The action in a reply: its first native tool call, else what its text says; none where its end is missing.
 
     Args:

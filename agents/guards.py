@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from reflex_bench.agents.base import Step
 
-LONGEST_CYCLE = 4
+MAX_CYCLE_LENGTH = 4
 """Cycles of up to this many steps are recognised; longer ones run into the step cap anyway."""
 
 
@@ -36,7 +36,7 @@ def is_loop(steps: Sequence[Step], cycles: int) -> bool:
     if not cycles:
         return False
     done = [(step.action, step.observation) for step in steps if step.action is not None or step.error]
-    for length in range(1, LONGEST_CYCLE + 1):
+    for length in range(1, MAX_CYCLE_LENGTH + 1):
         tail = done[-length * (cycles + 1) :]
         if len(tail) == length * (cycles + 1) and tail == tail[:length] * (cycles + 1):
             return True

@@ -27,7 +27,7 @@ BLANK_LINE = re.compile(r"\n[ \t]*\n")
 AS_A_CHAT = Layout()
 UNREADABLE = "(unreadable)"
 """What stands in the conversation for a reply in which nothing could be read."""
-LONGEST_UNREAD = 200
+MAX_UNREAD_LENGTH = 200
 """Characters of a reply without an action that come back to the model."""
 FINISHED = "The task has ended."
 """Answers the last call of an example: servers want every tool call answered."""
@@ -52,7 +52,7 @@ class Writer:
     layout: Layout = AS_A_CHAT
     tools: CallsTools | None = None
 
-    def said(self, number: int, words: str, action: Action, example: int = 0) -> Message:
+    def agent_turn(self, number: int, words: str, action: Action, example: int = 0) -> Message:
         """A turn of the agent.
 
         Args:
@@ -122,7 +122,7 @@ class Writer:
             else:
                 yield self.seen(number - 1, seen, before)
             action = self.tools.read_action(words, "repair") if self.tools else Action()
-            before = self.said(number, words, action, place + 1)
+            before = self.agent_turn(number, words, action, place + 1)
             yield before
         if before is not None and (example.closing or before.call):
             yield self.seen(len(example.turns), example.closing, before)
@@ -141,7 +141,7 @@ class Writer:
         return words if self.layout.text else ""
 
 
-def said(action: Action, reply: str, prompts: Prompts) -> str:
+def format_turn(action: Action, reply: str, prompts: Prompts) -> str:
     """The turn as it stays in the conversation: what was read out of the reply, in the form of the examples.
 
     What the parser cut (an invented observation, a second action) must not come back as context. Of a reply in which no
@@ -150,7 +150,7 @@ def said(action: Action, reply: str, prompts: Prompts) -> str:
     """
     thought = action.thought
     if action.error is not None:
-        thought = thought[:LONGEST_UNREAD] if _is_prose(thought) else ""
+        thought = thought[:MAX_UNREAD_LENGTH] if _is_prose(thought) else ""
     parts = [prompts.thought_form.format(thought)] if thought else []
     if action.command is not None:
         parts.append(prompts.action_form.format(action.command))
@@ -246,8 +246,8 @@ def transcript(first_observation: str, turns: Iterable[tuple[str, str]], status:
         status: e.g. `STATUS: FAILED (30 steps used up)`.
     """
     lines = [first_observation]
-    for said, seen in turns:
-        lines.extend(f"> {line}" for line in said.splitlines() or [""])
+    for format_turn, seen in turns:
+        lines.extend(f"> {line}" for line in format_turn.splitlines() or [""])
         lines.append(seen)
     lines.append(status)
     return "\n".join(lines)

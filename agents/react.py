@@ -13,7 +13,7 @@ from contextlib import closing
 from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory, Watch
 from reflex_bench.agents.conversation import Conversation
 from reflex_bench.agents.guards import is_loop, says_the_same_again
-from reflex_bench.agents.messages import LONGEST_UNREAD
+from reflex_bench.agents.messages import MAX_UNREAD_LENGTH
 from reflex_bench.agents.reflection.cutting import missing
 from reflex_bench.core.errors import ContextOverflow
 from reflex_bench.envs.base import Action, Environment, Episode, Prompts, StepResult, Task
@@ -81,7 +81,7 @@ def not_understood(prompts: Prompts, reply: str) -> str:
     lines = [line.strip() for line in reply.splitlines() if line.strip()]
     written = lines[-1] if lines else ""
     label = re.match(r"\w+(?: \d+)?: ", written)
-    return text.replace("{command}", written[label.end() if label else 0 :][:LONGEST_UNREAD])
+    return text.replace("{command}", written[label.end() if label else 0 :][:MAX_UNREAD_LENGTH])
 
 
 def _ending(action: Action, result: StepResult, steps: list[Step], limits: Limits) -> Outcome | None:

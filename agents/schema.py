@@ -24,12 +24,12 @@ Shape = TypeVar("Shape", bound=BaseModel)
 ASKED_AGAIN = (
     "That is no usable answer: {problem}. Answer again with the JSON object alone, nothing around it."
 )
-MOST_CALLS = 2
+MAX_CALLS = 2
 """Of one question."""
 
 # Every failure costs one pass over the rest of the reply, so that a bound on them keeps reading linear in its length.
-_MOST_FAILURES = 20
-_LONGEST_ECHO, _LONGEST_PROBLEM = 2000, 300
+_MAX_FAILURES = 20
+_MAX_ECHO_LENGTH, _MAX_PROBLEM_LENGTH = 2000, 300
 _REASONING = re.compile(
     r"\s*(?:<(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷|<\|channel\|>\s*(?:analysis|commentary)\b)",
     re.IGNORECASE,
@@ -95,7 +95,7 @@ def ask_json(
 
 def echo(reply: str) -> str:
     """A reply as its model is shown it: of bounded length, and never empty, which some servers refuse."""
-    return reply.strip()[:_LONGEST_ECHO] or "(nothing)"
+    return reply.strip()[:_MAX_ECHO_LENGTH] or "(nothing)"
 
 
 def after_reasoning(reply: str) -> str:
@@ -143,7 +143,7 @@ def _read(text: str, shape: type[Shape], continued: bool) -> tuple[Answer[Shape]
 def _objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """(start, end, object) of the JSON objects in a text; objects inside of one are not told apart."""
     decoder, position, failures = json.JSONDecoder(), 0, 0
-    while failures < _MOST_FAILURES and (start := text.find("{", position)) >= 0:
+    while failures < _MAX_FAILURES and (start := text.find("{", position)) >= 0:
         try:
             found, position = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
@@ -158,4 +158,4 @@ def _explain(error: ValidationError) -> str:
         f"{'.'.join(map(str, detail['loc'])) or 'the object'}: {detail['msg'][0].lower()}{detail['msg'][1:]}"
         for detail in error.errors(include_url=False, include_input=False)
     ]
-    return "; ".join(parts)[:_LONGEST_PROBLEM]
+    return "; ".join(parts)[:_MAX_PROBLEM_LENGTH]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from reflex_bench.agents.base import ENDED, CallLimit, Step, Trajectory
-from reflex_bench.agents.messages import said, transcript
+from reflex_bench.agents.messages import format_turn, transcript
 from reflex_bench.core.errors import ContextOverflow, ReflexError
 from reflex_bench.core.shared_texts import HISTORY_HEADER
 from reflex_bench.envs.base import Action, Prompts
@@ -17,11 +17,11 @@ T = TypeVar("T")
 
 CHARACTERS_PER_TOKEN = 4
 """An estimate, for English text."""
-MOST_TOKENS = 1600
+MAX_TOKENS = 1600
 """A shortened trial has at most about as many (`truncate_scratchpad` in the code of Reflexion's HotPotQA runs)."""
 LEFT_OUT = "[left out]"
 
-_LONGEST_REMARK, _LONGEST_SUMMARY = 500, 300
+_MAX_REMARK_LENGTH, _MAX_SUMMARY_LENGTH = 500, 300
 _OFTEN = 1 / 3
 
 
@@ -31,7 +31,7 @@ def as_text(failed: Trajectory, prompts: Prompts) -> str:
     Raises:
         ReflexError: see `status_of`.
     """
-    turns = [(spoken(step, prompts), step.observation) for step in failed.steps]
+    turns = [(render_turn(step, prompts), step.observation) for step in failed.steps]
     return transcript(failed.opening, turns, status_of(failed))
 
 
@@ -44,7 +44,7 @@ def status_of(failed: Trajectory) -> str:
     if failed.success:
         raise ReflexError(f"asked to reflect on a success: {failed.task.id}, trial {failed.trial}")
     ended = ENDED[failed.outcome].format(steps=len(failed.steps))
-    remark = " ".join(failed.remark.split())[:_LONGEST_REMARK]
+    remark = " ".join(failed.remark.split())[:_MAX_REMARK_LENGTH]
     return f"STATUS: FAILED ({f'{ended}; {remark}' if remark else ended})"
 
 
@@ -60,24 +60,24 @@ def numbered(opening: str, steps: Sequence[Step], prompts: Prompts, status: str)
     lines = [opening]
     for step in steps:
         lines.append(f"[Step {step.number}]")
-        lines.extend(f"> {line}" for line in spoken(step, prompts).splitlines())
+        lines.extend(f"> {line}" for line in render_turn(step, prompts).splitlines())
         lines.append(step.observation)
     return "\n".join([*lines, status])
 
 
-def spoken(step: Step, prompts: Prompts) -> str:
+def render_turn(step: Step, prompts: Prompts) -> str:
     """What the agent said, as it stayed in its conversation."""
-    return said(Action(step.thought, step.action, step.error), step.reply, prompts)
+    return format_turn(Action(step.thought, step.action, step.error), step.reply, prompts)
 
 
-def shortened(trajectory: Trajectory, prompts: Prompts, tokens: int = MOST_TOKENS) -> Trajectory:
+def shortened(trajectory: Trajectory, prompts: Prompts, tokens: int = MAX_TOKENS) -> Trajectory:
     """The trial with its longest observations left out until it has at most about `tokens` tokens.
 
     Where that is not enough (the original raises an IndexError then), its first steps are left out, too. The first
     observation stays whole: it holds the task.
     """
     steps = list(trajectory.steps)
-    sizes = [len(spoken(step, prompts)) + len(step.observation) for step in steps]
+    sizes = [len(render_turn(step, prompts)) + len(step.observation) for step in steps]
     excess = len(trajectory.opening) + sum(sizes) - tokens * CHARACTERS_PER_TOKEN
     for index in sorted(range(len(steps)), key=lambda place: -len(steps[place].observation)):
         spare = len(steps[index].observation) - len(LEFT_OUT)
@@ -94,7 +94,7 @@ def shortened(trajectory: Trajectory, prompts: Prompts, tokens: int = MOST_TOKEN
     return replace(trajectory, opening=opening, steps=tuple(steps[first:]))
 
 
-def asked_about(trajectory: Trajectory, prompts: Prompts, question: Callable[[Trajectory], T]) -> T | None:
+def ask_about(trajectory: Trajectory, prompts: Prompts, question: Callable[[Trajectory], T]) -> T | None:
     """What `question` makes of the trial, or of the shortened trial where the whole does not fit the model's context.
 
     None where that does not fit either, or the limit of calls is reached. What is known of a trial must not be lost,
@@ -132,7 +132,7 @@ def summary_of(failed: Trajectory, reflection: str) -> str:
     """One line about a failed trial, for the reflections on later ones of its error class."""
     line = f"{failed.task.text} ({ENDED[failed.outcome].format(steps=len(failed.steps))}): {reflection}"
     line = " ".join(line.split())
-    return line if len(line) <= _LONGEST_SUMMARY else f"{line[: _LONGEST_SUMMARY - 1]}…"
+    return line if len(line) <= _MAX_SUMMARY_LENGTH else f"{line[: _MAX_SUMMARY_LENGTH - 1]}…"
 
 
 def history_block(history: Sequence[str]) -> str:

@@ -24,7 +24,7 @@ def verify(
     """Replay every trajectory's actions through the official ALFWorld engine and report the first difference."""
     from tqdm import tqdm
 
-    from reflex_bench.core.control_characters import plain
+    from reflex_bench.core.control_characters import strip_control_chars
     from reflex_bench.harness.checks.verify import verify as verify_run
 
     with tqdm(unit="trial", disable=not sys.stderr.isatty(), leave=False) as bar:
@@ -35,7 +35,7 @@ def verify(
 
         found = verify_run(run_path(run, results), sample, told)
     for trial, difference in found.differences:
-        print(plain(f"{trial}: {difference}"))
+        print(strip_control_chars(f"{trial}: {difference}"))
     same = "identical" if not found.differences else f"{len(found.differences)} not identical"
     print(f"{found.attempts} trajectories, {found.steps:,} steps, {same}")
     if found.official:

@@ -53,12 +53,14 @@ def config(
     from reflex_bench.harness.planning import origins
     from reflex_bench.harness.planning.project_file import read_project
     from reflex_bench.harness.planning.resolving import resolve_sources
-    from reflex_bench.harness.planning.sources import Source
+    from reflex_bench.harness.planning.sources import SettingSource
 
     given = values_of(length, selection, model, learning, limits)
     flags = {name: value for name, value in flags_of(environment, None, given).items() if value is not None}
     resolved, sources = resolve_sources(config or [], nest(flags), read_project(Path.cwd()))
-    sources += [Source(nest({name: value}), pair=True, origin=_FLAGS[name]) for name, value in flags.items()]
+    sources += [
+        SettingSource(nest({name: value}), pair=True, origin=_FLAGS[name]) for name, value in flags.items()
+    ]
     values = list(origins.values_of(resolved, sources))
     width = max(len(each.key) for each in values)
     console = Console(soft_wrap=True, highlight=False)

@@ -13,7 +13,7 @@ import typer
 from reflex_bench.cli import bench, checks, config, data, doctor, imports, models, plot, read
 from reflex_bench.cli.encoding import print_in_any_encoding
 from reflex_bench.cli.places import as_called, called_as
-from reflex_bench.core.control_characters import plain
+from reflex_bench.core.control_characters import strip_control_chars
 from reflex_bench.core.errors import Interrupted, ReflexError, UsageError
 from reflex_bench.harness.planning.env_file import read_env_file
 
@@ -95,5 +95,5 @@ def _told(error: typer.TyperException) -> str:
 
 def fail(message: str, code: int) -> None:
     """Says in one line what is wrong, and ends the process."""
-    print(f"reflex: {plain(as_called(' '.join(message.split())))}", file=sys.stderr)
+    print(f"reflex: {strip_control_chars(as_called(' '.join(message.split())))}", file=sys.stderr)
     sys.exit(code)

@@ -117,7 +117,7 @@ def _rendered(table: Table, format: str = "terminal") -> str:
 def list_runs(results: Results = None) -> None:
     """List the runs, newest last."""
     from reflex_bench.cli.places import results_root
-    from reflex_bench.core.control_characters import plain
+    from reflex_bench.core.control_characters import strip_control_chars
     from reflex_bench.core.errors import UsageError
     from reflex_bench.harness.storage.run_info import read_info
 
@@ -131,14 +131,14 @@ def list_runs(results: Results = None) -> None:
             info = read_info(path)
         except UsageError:
             # One damaged run must not hide the others; every other command says what is wrong with it.
-            lines.append((plain(path.name), "not readable", "", "", "", ""))
+            lines.append((strip_control_chars(path.name), "not readable", "", "", "", ""))
             continue
         split, arms = info["split"], info["arms"]
         models = sorted({str(arm.get("model")) for arm in arms.values()})
         size = f"{split['tasks']} × {info['trials']}"
         where = f"{info.get('environment', {}).get('name')} {split.get('name')}"
         told = (path.name, str(info.get("status")), size, ", ".join(arms), ", ".join(models), where)
-        lines.append(tuple(map(plain, told)))
+        lines.append(tuple(map(strip_control_chars, told)))
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     for cells in lines:
         print("  ".join(map(str.ljust, cells, widths)).rstrip())
@@ -168,13 +168,13 @@ def show(
     from rich.console import Console
     from rich.text import Text
 
-    from reflex_bench.core.control_characters import plain
+    from reflex_bench.core.control_characters import strip_control_chars
     from reflex_bench.harness.reporting.show import as_lines, trials_of
 
     console = Console()
     shown: dict[str, str] = {}
     for row in trials_of(run_path(run, results), task, arm, trial):
-        title = plain(f"{row['arm']} · trial {row['trial']}")
+        title = strip_control_chars(f"{row['arm']} · trial {row['trial']}")
         if row["attempt"] in shown:
             console.print(Text(f"{title}: the same experiment as {shown[row['attempt']]}\n", style="dim"))
             continue

@@ -245,7 +245,7 @@ class Environment(Protocol):
         """
         ...
 
-    def untold(self) -> Environment:
+    def without_feedback(self) -> Environment:
         """The same environment, which tells no agent whether it succeeded: for arms in which something else decides."""
         ...
 

@@ -17,10 +17,10 @@ def request_hash(request: Request) -> str:
     The JSON it is taken over is canonical (sorted keys, no spaces, ASCII), so that machines and Python
     versions agree.
     """
-    return Growing().hash(request)
+    return IncrementalRequestHash().hash(request)
 
 
-class Growing:
+class IncrementalRequestHash:
     """Hashes the requests of a conversation that grows at its end, each from where the one before ended.
 
     Attributes:

@@ -20,7 +20,7 @@ LOOK_UP = 0.5
 """Seconds after which a waiting thread looks whether the run is being stopped."""
 
 
-class Pace:
+class RateLimiter:
     """Lets calls begin, each in a thread of its own.
 
     At most `max_connections` are in flight; while the endpoint answers 429 or not in time, fewer: each such call halves
@@ -63,7 +63,7 @@ class Pace:
         """Calls that may be in flight now."""
         return int(self._limit)
 
-    def begin(self, tokens: float) -> None:
+    def acquire(self, tokens: float) -> None:
         """Waits until a call of this thread may begin, first come first served.
 
         Args:
@@ -93,7 +93,7 @@ class Pace:
             self._tokens.take(tokens, self._call.begun)
             self._wake()
 
-    def end(self) -> None:
+    def release(self) -> None:
         """The call of this thread is no longer in flight; nothing where none is."""
         if getattr(self._call, "in_flight", False):
             self._call.in_flight = False
@@ -112,7 +112,7 @@ class Pace:
         now = time.monotonic()
         return min(LOOK_UP, max(self._closed_until, self._requests.due, self._tokens.due) - now)
 
-    def answered(self, tokens: int | None) -> None:
+    def on_success(self, tokens: int | None) -> None:
         """Takes note that the last call of this thread was answered.
 
         Args:
@@ -125,7 +125,7 @@ class Pace:
             if tokens is not None:
                 self._tokens.take(tokens - self._call.tokens, time.monotonic())
 
-    def refused(self, pause: float | None) -> bool:
+    def on_429(self, pause: float | None) -> bool:
         """Takes note that the last call of this thread was refused for the endpoint's rate limit, or timed out.
 
         Args:

@@ -11,10 +11,10 @@ from reflex_bench.models.options import ModelOptions
 FIRST_PAUSE = 0.5
 """Seconds, doubled with every further attempt and shortened by up to half at random, so that calls fall out of step"""
 
-LONGEST_PAUSE = 30.0
+MAX_PAUSE = 30.0
 """Seconds between two attempts where the endpoint asks for none."""
 
-MOST_UNREADABLE = 2
+MAX_UNREADABLE = 2
 """Further attempts after an unreadable body: each may have been paid for."""
 
 RETRIED = ("server", "timeout", "connection", "malformed", "empty")
@@ -63,7 +63,7 @@ class Retries:
     def _pause_failed(self, failure: ModelError) -> float | None:
         most = self._options.max_retries
         if failure.kind == "malformed":
-            most = min(most, MOST_UNREADABLE)
+            most = min(most, MAX_UNREADABLE)
         if failure.kind not in RETRIED or self._faults >= most:
             return None
         self._faults += 1
@@ -72,5 +72,5 @@ class Retries:
 
 
 def _backoff(attempt: int) -> float:
-    longest = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (attempt - 1))
+    longest = min(MAX_PAUSE, FIRST_PAUSE * 2.0 ** (attempt - 1))
     return longest * random.uniform(0.5, 1.0)

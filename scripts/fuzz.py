@@ -32,9 +32,9 @@ from fuzz_changes import changed, smaller
 from fuzz_runs import imports, runs
 from fuzz_targets import ROOT, Target, targets
 
-LONGEST = 10
+MAX_LENGTH = 10
 """Seconds after which an answer is a finding."""
-MOST_MEMORY = 8 * 2**30
+MAX_MEMORY = 8 * 2**30
 SHRINKING = 400
 """How many smaller inputs are tried for each finding."""
 
@@ -66,7 +66,7 @@ class Report:
 
 def main() -> int:
     options = _options()
-    resource.setrlimit(resource.RLIMIT_DATA, (MOST_MEMORY, MOST_MEMORY))
+    resource.setrlimit(resource.RLIMIT_DATA, (MAX_MEMORY, MAX_MEMORY))
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", ResourceWarning)
     reports = []
@@ -127,7 +127,7 @@ def fuzz(target: Target, seed: int, seconds: float, count: int | None) -> Report
 def attempt(target: Target, data: bytes, report: Report | None = None) -> Finding | None:
     """One input: accepted, refused as documented, or a finding."""
     try:
-        with _at_most(LONGEST):
+        with _at_most(MAX_LENGTH):
             target.read(data)
     except target.refuses as refusal:
         says = str(refusal)

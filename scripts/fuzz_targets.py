@@ -167,7 +167,7 @@ def _wire() -> Iterator[Target]:
             f"{api}-reply",
             "json",
             answers,
-            partial(openai_wire.read, api=api, stop=("\n", ">")),
+            partial(openai_wire.read_reply, api=api, stop=("\n", ">")),
             (ReflexError,),
         )
     yield Target("error-body", "json", (*answers, b"<html><title>Bad gateway</title></html>"), _complain)
@@ -177,13 +177,13 @@ def _wire() -> Iterator[Target]:
 
 
 def _complain(data: bytes) -> None:
-    complaint = openai_faults.complaint_in(data)
+    complaint = openai_faults.error_message(data)
     for status in (400, 401, 402, 404, 413, 429, 500):
-        said = str(openai_faults.refusal(status, complaint, "http://h/v1", "m", True))
+        said = str(openai_faults.rejection(status, complaint, "http://h/v1", "m", True))
         if not said.isprintable():
             raise AssertionError("an error text that is no plain line")
     openai_faults.unsupported(complaint, ("max_tokens", "stop", "temperature", "seed"))
-    openai_faults.scrubbed(text_of(data), ("secret",))
+    openai_faults.redact(text_of(data), ("secret",))
 
 
 def _files(folder: Path) -> Iterator[Target]:

@@ -79,7 +79,7 @@ def test_an_answer_that_takes_too_long_is_a_finding(fuzzer, monkeypatch):
         while True:
             pass
 
-    monkeypatch.setattr(fuzzer, "LONGEST", 0.1)
+    monkeypatch.setattr(fuzzer, "MAX_LENGTH", 0.1)
     found = fuzzer.attempt(fuzzer.Target("t", "text", (b"x",), read), b"x")
     assert found.says == "Hang: no answer in 0.1 s"
 

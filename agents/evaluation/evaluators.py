@@ -9,7 +9,7 @@ from typing import ClassVar, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from reflex_bench.agents.base import ENDED, Ask, Evaluator, Trajectory, Verdict
-from reflex_bench.agents.evaluation.judge import Model
+from reflex_bench.agents.evaluation.judge import ModelJudge
 from reflex_bench.agents.guards import is_loop
 from reflex_bench.agents.react import GIVE_UP
 from reflex_bench.core import parts
@@ -17,7 +17,7 @@ from reflex_bench.core.errors import UsageError
 from reflex_bench.core.parts import stating
 from reflex_bench.envs.base import Prompts
 
-_DEEPEST = 4
+_MAX_DEPTH = 4
 
 
 class NamedEvaluator(Evaluator, Protocol):
@@ -48,7 +48,7 @@ class FromEnvironment:
 
 
 environment = FromEnvironment()
-model = Model()
+model = ModelJudge()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +132,13 @@ class _Several:
         )
 
 
-class All(_Several):
+class AllOf(_Several):
     """Every evaluator must pass the trial."""
 
     word, settles = "all", False
 
 
-class Any(_Several):
+class AnyOf(_Several):
     """One evaluator that passes the trial is enough."""
 
     word, settles = "any", True
@@ -193,7 +193,7 @@ class Registered:
         return self.foreign(trajectory, prompts, ask)
 
 
-_COMBINED: Mapping[str, type[All] | type[Any]] = {"all": All, "any": Any}
+_COMBINED: Mapping[str, type[AllOf] | type[AnyOf]] = {"all": AllOf, "any": AnyOf}
 
 
 def build(
@@ -216,15 +216,15 @@ def build(
     """
     if isinstance(config, Mapping) and len(config) == 1 and next(iter(config)) in _COMBINED:
         ((word, inside),) = config.items()
-        if not isinstance(inside, Sequence) or isinstance(inside, str) or not inside or depth == _DEEPEST:
+        if not isinstance(inside, Sequence) or isinstance(inside, str) or not inside or depth == _MAX_DEPTH:
             raise UsageError(
-                f"evaluator: {word!r} takes a list of evaluators, at most {_DEEPEST} levels deep"
+                f"evaluator: {word!r} takes a list of evaluators, at most {_MAX_DEPTH} levels deep"
             )
         return _COMBINED[word]([build(part, depth + 1, continued, check) for part in inside])
     name, options = parts.choice(config, "evaluators")
     part = parts.find("evaluators", name)
     made = parts.made_with(part, options)
-    if isinstance(made, Model):
+    if isinstance(made, ModelJudge):
         return replace(made, continued=continued)
     if part.package:
         asks = getattr(made, "asks_model", part.states("asks_model", False))

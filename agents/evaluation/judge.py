@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from reflex_bench.agents.base import Ask, CallLimit, Step, StepVerdict, Trajectory, Verdict
 from reflex_bench.agents.schema import Answer, ask_json
-from reflex_bench.agents.transcripts import asked_about, numbered
+from reflex_bench.agents.transcripts import ask_about, numbered
 from reflex_bench.core.errors import ContextOverflow
 from reflex_bench.core.shared_texts import JUDGE_REQUEST, STEP_REQUEST, TASK_HEADER
 from reflex_bench.envs.base import Prompts
@@ -66,7 +66,7 @@ class Assessment(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class ModelJudge:
     """A model decides whether a trial passed. Implements `reflex_bench.agents.base.Evaluator`.
 
     A judge that gives no usable verdict has not passed the trial, so that no chain stops because of it. A critical step
@@ -87,7 +87,7 @@ class Model:
         def question(told: Trajectory) -> Answer[Judgement]:
             return ask_json(ask, judging(told, prompts, step - 1), Judgement, step, self.continued)
 
-        answer = asked_about(trajectory, prompts, question)
+        answer = ask_about(trajectory, prompts, question)
         if answer is None or answer.value is None:
             return Verdict(False, self.name, reason=NO_VERDICT, malformed=answer.malformed if answer else 0)
         found = answer.value

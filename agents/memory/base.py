@@ -109,7 +109,7 @@ class Memory(Protocol):
 
 
 @dataclass(slots=True)
-class Reflection:
+class KeptReflection:
     """One reflection as it is kept, and a row of the memory's file.
 
     Attributes:
@@ -148,7 +148,7 @@ class SlidingMemory:
 
     def __init__(self, size: int = 3) -> None:
         self._size = size
-        self._kept: dict[str, list[Reflection]] = {}
+        self._kept: dict[str, list[KeptReflection]] = {}
 
     def view(self, task: Task) -> SlidingView:
         """See `Memory.view`."""
@@ -163,7 +163,7 @@ class SlidingMemory:
 
     def load(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """See `Memory.load`."""
-        for kept in read_rows(rows, Reflection):
+        for kept in read_rows(rows, KeptReflection):
             self._kept.setdefault(kept.task, []).append(kept)
 
     def settings(self) -> Mapping[str, Any]:
@@ -176,7 +176,7 @@ class SlidingView:
     """One task in a `SlidingMemory`."""
 
     task: Task
-    kept: list[Reflection]
+    kept: list[KeptReflection]
     size: int
 
     def shown(self, opening: str = "") -> tuple[Shown, ...]:
@@ -224,10 +224,10 @@ class Inbox(Generic[T]):
         return [item for task in sorted(items) for item in items[task]]
 
 
-def keep(mine: list[Reflection], task: Task, text: str, trial: int, error_class: str) -> Reflection:
+def keep(mine: list[KeptReflection], task: Task, text: str, trial: int, error_class: str) -> KeptReflection:
     """Adds a reflection to those on its task."""
     id = free_id(f"{task.id}#", (kept.id for kept in mine))
-    mine.append(Reflection(id, task.id, task.text, trial, text, error_class))
+    mine.append(KeptReflection(id, task.id, task.text, trial, text, error_class))
     return mine[-1]
 
 
@@ -237,7 +237,7 @@ def free_id(prefix: str, taken: Iterable[str]) -> str:
     return next(id for n in itertools.count(len(ids) + 1) if (id := f"{prefix}{n}") not in ids)
 
 
-def count(kept: Iterable[Reflection], use: Use) -> None:
+def count(kept: Iterable[KeptReflection], use: Use) -> None:
     """Counts on each reflection that was shown how the trial went."""
     for reflection in kept:
         if reflection.id in use.shown_ids:
@@ -258,7 +258,8 @@ def read_rows(rows: Iterable[Mapping[str, Any]], kind: type[T]) -> list[T]:
         except ValidationError as error:
             first = error.errors()[0]
             what = f"{'.'.join(map(str, first['loc']))}: {first['msg'].lower()}"
-            raise UsageError(f"memory, row {number}: no {kind.__name__.lower()} ({what})") from None
+            kept = kind.__name__.removeprefix("Kept").lower()
+            raise UsageError(f"memory, row {number}: no {kept} ({what})") from None
         if item.id in read:
             raise UsageError(f"memory, row {number}: the id {item.id!r} comes a second time")
         read[item.id] = item

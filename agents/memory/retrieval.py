@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from reflex_bench.agents.memory.base import (
     Evict,
     Inbox,
-    Reflection,
+    KeptReflection,
     Scope,
     Shown,
     Use,
@@ -56,9 +56,9 @@ class RetrievalMemory:
         self.cross_task = scope == "arm"
         self._size, self._capacity, self._evict = size, capacity, evict
         self._similarity = similarity or TfIdf()
-        self._of: dict[str, list[Reflection]] = {}
-        self._committed: list[Reflection] = []
-        self._inbox: Inbox[Reflection | Use] = Inbox()
+        self._of: dict[str, list[KeptReflection]] = {}
+        self._committed: list[KeptReflection] = []
+        self._inbox: Inbox[KeptReflection | Use] = Inbox()
 
     def view(self, task: Task) -> RetrievalView:
         """See `Memory.view`."""
@@ -74,7 +74,7 @@ class RetrievalMemory:
             live = [live[place] for place in best(scores, self._size)]
         return tuple(Shown(kept.id, kept.text) for kept in live) if self._size else ()
 
-    def take(self, task: Task, item: Reflection | Use) -> None:
+    def take(self, task: Task, item: KeptReflection | Use) -> None:
         """Applies what a chain hands in, or lays it aside until the round is over."""
         if self.cross_task:
             self._inbox.put(task.id, item)
@@ -92,7 +92,7 @@ class RetrievalMemory:
                 self._committed.append(item)
         self._make_room(self._committed)
 
-    def _make_room(self, pool: list[Reflection]) -> None:
+    def _make_room(self, pool: list[KeptReflection]) -> None:
         live = [kept for kept in pool if not kept.evicted]
         if self._evict == "usefulness":
             live.sort(key=lambda kept: (kept.helped + 1) / (kept.shown + 2))
@@ -107,7 +107,7 @@ class RetrievalMemory:
 
     def load(self, rows: Iterable[Mapping[str, Any]]) -> None:
         """See `Memory.load`."""
-        for kept in read_rows(rows, Reflection):
+        for kept in read_rows(rows, KeptReflection):
             self._of.setdefault(kept.task, []).append(kept)
             self._committed.append(kept)
         for pool in [self._committed] if self.cross_task else self._of.values():
@@ -131,7 +131,7 @@ class RetrievalView:
 
     memory: RetrievalMemory
     task: Task
-    mine: list[Reflection]
+    mine: list[KeptReflection]
 
     def shown(self, opening: str = "") -> tuple[Shown, ...]:
         """See `RetrievalMemory`; oldest first."""

@@ -22,7 +22,7 @@ from reflex_bench.core.errors import RunStopped, UsageError, unknown
 from reflex_bench.models.openai import model as openai
 from reflex_bench.models.openai.client import open_client, secrets_of
 from reflex_bench.models.openai.endpoint import NO_KEY
-from reflex_bench.models.openai.errors.faults import complaint_in, one_line, public_url, refusal, scrubbed
+from reflex_bench.models.openai.errors.faults import error_message, one_line, public_url, redact, rejection
 from reflex_bench.models.options import ModelOptions
 
 DIGITS = 6
@@ -185,8 +185,8 @@ class Endpoint:
         try:
             content = client.post("/embeddings", body=body, cast_to=httpx2.Response).content
         except APIStatusError as error:
-            complaint = complaint_in(self._without_secrets(error.response.content))
-            said = str(refusal(error.status_code, complaint, self._endpoint, self._model, bool(self._key)))
+            complaint = error_message(self._without_secrets(error.response.content))
+            said = str(rejection(error.status_code, complaint, self._endpoint, self._model, bool(self._key)))
         except OpenAIError as error:
             said = f"{self._endpoint} does not answer: {one_line(str(error.__cause__ or error))}"
         else:
@@ -195,7 +195,7 @@ class Endpoint:
                 return vectors
             said = f"{self._endpoint} answered with something else than {len(texts)} embeddings"
         # Raised out here, the error drags no exception along that holds the request and its key.
-        raise RunStopped(scrubbed(f"the memory cannot compare texts: {said}", self._secrets))
+        raise RunStopped(redact(f"the memory cannot compare texts: {said}", self._secrets))
 
     def _without_secrets(self, content: bytes) -> bytes:
         for secret in self._secrets:

@@ -32,7 +32,7 @@ State = Literal["shown", "doubted", "retired", "evicted"]
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LessonSource:
     """A reflection that a lesson comes from: the n-th on its task, in its own words."""
 
     task: str
@@ -66,7 +66,7 @@ class Lesson:
     age: Count = 0
     shown: Count = 0
     helped: Count = 0
-    sources: list[Source] = field(default_factory=list)
+    sources: list[LessonSource] = field(default_factory=list)
 
 
 class StrategyMemory:
@@ -102,8 +102,8 @@ class StrategyMemory:
         self._similarity = similarity or TfIdf()
         self._lessons: list[Lesson] = []
         self._trusted: list[Lesson] = []
-        self._of: dict[str, list[Source]] = {}
-        self.inbox: Inbox[Source | Use] = Inbox()
+        self._of: dict[str, list[LessonSource]] = {}
+        self.inbox: Inbox[LessonSource | Use] = Inbox()
 
     def view(self, task: Task) -> StrategyView:
         """See `Memory.view`."""
@@ -129,10 +129,10 @@ class StrategyMemory:
             if isinstance(item, Use):
                 for id in item.shown_ids:
                     _judge(by_id[id], item.success)
-        self._learn([item for item in handed_in if isinstance(item, Source)])
+        self._learn([item for item in handed_in if isinstance(item, LessonSource)])
         self._settle()
 
-    def _learn(self, sources: Sequence[Source]) -> None:
+    def _learn(self, sources: Sequence[LessonSource]) -> None:
         known = [lesson for lesson in self._lessons if lesson.state != "evicted"]
         texts = [lesson.text for lesson in known] + [source.text for source in sources]
         # The lesson that each text is the text of; those of the new texts are found out one after the other.
@@ -211,7 +211,7 @@ class StrategyView:
 
     memory: StrategyMemory
     task: Task
-    mine: list[Source]
+    mine: list[LessonSource]
 
     def shown(self, opening: str = "") -> tuple[Shown, ...]:
         """See `StrategyMemory`; oldest first."""
@@ -223,7 +223,7 @@ class StrategyView:
 
     def add(self, text: str, trial: int, error_class: str = "") -> None:
         """See `TaskMemory.add`."""
-        self.mine.append(Source(self.task.id, len(self.mine) + 1, trial, text, error_class))
+        self.mine.append(LessonSource(self.task.id, len(self.mine) + 1, trial, text, error_class))
         self.memory.inbox.put(self.task.id, self.mine[-1])
 
     def outcome(self, shown_ids: Iterable[str], success: bool) -> None:

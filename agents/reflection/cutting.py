@@ -12,7 +12,7 @@ from reflex_bench.models.base import Reply
 Missing = Literal["", "answer", "end", "action"]
 """Of a reply: nothing; all of the answer; the end of its action; an action, in a text that has none yet."""
 
-MOST_ROOM_FOR_TEXT = 2
+MAX_ROOM_FOR_TEXT = 2
 """Times that a text without an action is given twice the room: one that has not come to it by then rambles on."""
 
 MORE = "0"
@@ -52,7 +52,7 @@ def wants_room(reply: Reply, given: int, read: Callable[[str], Action] | None = 
         read: see `missing`.
     """
     what = missing(reply, read)
-    return bool(what) and not (what == "action" and given >= MOST_ROOM_FOR_TEXT)
+    return bool(what) and not (what == "action" and given >= MAX_ROOM_FOR_TEXT)
 
 
 def _is_json(text: str) -> bool:

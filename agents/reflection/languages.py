@@ -19,8 +19,8 @@ _OTHERS = re.compile(
 _OTHER_SCRIPT = re.compile(
     r"[\u0370-\u03ff\u0400-\u04ff\u0590-\u06ff\u0900-\u097f\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
 )
-_FEWEST, _SHARE = 4, 0.2
-_FEWEST_ALONE = 2  # where no English word stands beside them
+_MIN_WORDS, _SHARE = 4, 0.2
+_MIN_WORDS_ALONE = 2  # where no English word stands beside them
 _EDGE = re.compile(
     r"(?<=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])(?=[A-Za-z0-9])|"
     r"(?<=[A-Za-z0-9])(?=[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af])"
@@ -32,7 +32,7 @@ def is_english(text: str) -> bool:
     if len(_OTHER_SCRIPT.findall(text)) > _SHARE * len(text):
         return False
     others, english = len(_OTHERS.findall(text)), len(_ENGLISH.findall(text))
-    return others <= english or others < (_FEWEST if english else _FEWEST_ALONE)
+    return others <= english or others < (_MIN_WORDS if english else _MIN_WORDS_ALONE)
 
 
 def spaced(text: str) -> str:

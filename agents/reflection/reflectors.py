@@ -11,7 +11,7 @@ from reflex_bench.agents.base import Ask, Limits, Reflection, Trajectory
 from reflex_bench.agents.messages import reflecting
 from reflex_bench.agents.reflection.revising import AUDITING, Auditing, Draft, Revision, unwritten
 from reflex_bench.agents.reflection.tidying import tidied
-from reflex_bench.agents.transcripts import as_text, asked_about, error_class_of, history_block, shortened
+from reflex_bench.agents.transcripts import as_text, ask_about, error_class_of, history_block, shortened
 from reflex_bench.core import parts
 from reflex_bench.core.parts import stating
 from reflex_bench.core.shared_texts import REFLECTION_REQUEST
@@ -112,7 +112,7 @@ def reflexion(
         user = Message(user.role, user.content.removesuffix(REFLECTION_REQUEST) + request)
         return revision.run((system, user), write)
 
-    return asked_about(failed, prompts, question) or unwritten("reflexion", failed)
+    return ask_about(failed, prompts, question) or unwritten("reflexion", failed)
 
 
 @stating(newest_only=True)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from reflex_bench.agents.base import Ask, Reflection, Trajectory
 from reflex_bench.agents.reflection.revising import AUDITING, Auditing, Draft, Revision, unwritten
 from reflex_bench.agents.schema import ask_json
-from reflex_bench.agents.transcripts import asked_about, history_block, numbered, status_of
+from reflex_bench.agents.transcripts import ask_about, history_block, numbered, status_of
 from reflex_bench.core.shared_texts import DIAGNOSIS_REQUEST, EARLIER_REFLECTIONS, TASK_HEADER
 from reflex_bench.envs.base import Prompts
 from reflex_bench.models.base import Message
@@ -31,7 +31,7 @@ not be read),
  "correction": what to do next time, in one or two sentences that name actions and places,
  "confidence": how sure you are that this was the cause, from 0 to 1}"""
 DIAGNOSIS_AGENT_HEADER = "These were the agent's instructions:"
-MOST_CALLS = 4
+MAX_CALLS = 4
 """Two drafts, each asked for once more where it is no JSON of the shape."""
 
 
@@ -71,7 +71,7 @@ def structured(
     def question(told: Trajectory) -> Reflection:
         return revision.run(diagnosing(told, earlier, prompts, history), write)
 
-    return asked_about(failed, prompts, question) or unwritten("structured", failed)
+    return ask_about(failed, prompts, question) or unwritten("structured", failed)
 
 
 def as_sentences(found: Diagnosis) -> str:

@@ -15,7 +15,7 @@ from reflex_bench.agents.schema import after_reasoning
 from reflex_bench.core.shared_texts import REFLECTION_REQUEST, TASK_HEADER
 from reflex_bench.envs.hotpotqa.corpus.sentences import split_sentences
 
-MOST_SENTENCES = 4
+MAX_SENTENCES = 4
 """The reflection instructions ask for two to four sentences."""
 
 _RUN_ON = re.compile(
@@ -52,7 +52,7 @@ class Tidied:
 
 
 def tidied(reply: str, finish: str = "stop", continued: bool = False) -> Tidied:
-    """Return at most `MOST_SENTENCES` sentences of a reply, each once, none of them broken off.
+    """Return at most `MAX_SENTENCES` sentences of a reply, each once, none of them broken off.
 
     Args:
         reply: as it came.
@@ -73,8 +73,8 @@ def tidied(reply: str, finish: str = "stop", continued: bool = False) -> Tidied:
         sentences, whole = sentences[:-1], True
     once = _first_of_each(sentences)
     repairs += ["repeated_sentences"] * (len(once) < len(sentences))
-    repairs += ["extra_sentences"] * (len(once) > MOST_SENTENCES)
-    text = " ".join(" ".join(once[:MOST_SENTENCES]).split())
+    repairs += ["extra_sentences"] * (len(once) > MAX_SENTENCES)
+    text = " ".join(" ".join(once[:MAX_SENTENCES]).split())
     return Tidied(text, tuple(repairs), whole, tuple(kept.splitlines()))
 
 

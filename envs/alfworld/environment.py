@@ -167,7 +167,7 @@ class AlfworldEnvironment:
         """No tool exists, so none can be called."""
         return Action(thought, error="unknown_action")
 
-    def untold(self) -> AlfworldEnvironment:
+    def without_feedback(self) -> AlfworldEnvironment:
         """Itself: a game never says whether it is won, it only ends."""
         return self
 

@@ -20,7 +20,7 @@ Engine = Literal["native", "official"]
 BANNER = "-= Welcome to TextWorld, ALFRED! =-"
 
 
-class Game(Protocol):
+class GameInPlay(Protocol):
     """A game in either engine, as an episode uses it."""
 
     def reset(self) -> Answer: ...
@@ -54,7 +54,7 @@ class Opened:
         free: frees what the game takes.
     """
 
-    game: Game
+    game: GameInPlay
     grammar: Grammar
     engine: Engine
     vocabulary: Vocabulary | None = None
@@ -133,7 +133,7 @@ class AlfworldEpisode:
             self._opened.free()
 
 
-def _hint(game: Game, command: str) -> str:
+def _hint(game: GameInPlay, command: str) -> str:
     """Why a command had no effect, as it is added to the answer; "" where that is not known."""
     from reflex_bench.envs.alfworld.engine.game import Game as NativeGame
     from reflex_bench.envs.alfworld.engine.hints import why_without_effect

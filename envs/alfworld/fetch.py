@@ -21,7 +21,7 @@ from reflex_bench.envs.alfworld.generator import replace_file
 from reflex_bench.envs.alfworld.official.data import data_folder
 
 BASE_URL = "https://github.com/alfworld/alfworld/releases/download"
-LARGEST_CONTENT = 8 << 30  # bytes; the two archives hold less than a tenth of that
+MAX_CONTENT = 8 << 30  # bytes; the two archives hold less than a tenth of that
 _CHUNK = 1 << 18
 _TIMEOUT = 60.0  # seconds without a byte
 
@@ -109,8 +109,8 @@ def unpack(archive: Path, folder: Path) -> None:
             members = [member for member in content.infolist() if not member.is_dir()]
             for member in members:
                 _check_member(member, folder, archive.name)
-            if sum(member.file_size for member in members) > LARGEST_CONTENT:
-                raise UsageError(f"{archive.name} would unpack to more than {LARGEST_CONTENT >> 30} GB")
+            if sum(member.file_size for member in members) > MAX_CONTENT:
+                raise UsageError(f"{archive.name} would unpack to more than {MAX_CONTENT >> 30} GB")
             for member in tqdm(members, desc=f"unpacking {archive.name}", unit="file", disable=None):
                 target = folder / member.filename
                 target.parent.mkdir(parents=True, exist_ok=True)

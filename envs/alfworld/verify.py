@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from reflex_bench.envs.alfworld.engine.hints import without_hint
-from reflex_bench.envs.alfworld.episode import Answer, Game
+from reflex_bench.envs.alfworld.episode import Answer, GameInPlay
 from reflex_bench.envs.base import Environment, Episode, Task
 
 
@@ -97,7 +97,7 @@ def replay(episode: Episode, opening: str, turns: Sequence[tuple[str, str]], won
     return Replay(len(turns), ever_won, difference)
 
 
-def compare(native: Game, official: Game, choose: Callable[[int, Answer], str | None]) -> Replay:
+def compare(native: GameInPlay, official: GameInPlay, choose: Callable[[int, Answer], str | None]) -> Replay:
     """Plays one game in both engines and compares observation, `won` and admissible commands at every step.
 
     Args:

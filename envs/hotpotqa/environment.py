@@ -143,7 +143,7 @@ class HotpotEnvironment:
             return replace(taken, notes=(*taken.notes, *notes))
 
     @cached_property
-    def _source(self) -> splits.Source:
+    def _source(self) -> splits.QuestionSource:
         if self.options.data is not None:
             return splits.file(self.options.data)
         if self._split == splits.PROCEDURAL:
@@ -220,7 +220,7 @@ class HotpotEnvironment:
         """A command as a native tool call."""
         return native.as_tool_call(command)
 
-    def untold(self) -> HotpotEnvironment:
+    def without_feedback(self) -> HotpotEnvironment:
         """The same environment, in which Finish is answered without a verdict."""
         silent = copy.copy(self)
         silent.feedback = "none"

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from reflex_bench.envs.hotpotqa.corpus.corpus import Missing
-from reflex_bench.envs.hotpotqa.corpus.documents import Document, fold, joined
+from reflex_bench.envs.hotpotqa.corpus.documents import Document, fold, join_sentences
 
 # Sentences shown by a search (ReAct, wikienv.py).
 SHOWN = 5
@@ -74,7 +74,7 @@ def _true_sentences(page: Document) -> tuple[str, ...]:
 
 def _reflex_opened(query: str, page: Document) -> str:
     sentences = [sentence for sentence in page.sentences if sentence.strip()]
-    text = joined(sentences[:SHOWN]).strip()
+    text = join_sentences(sentences[:SHOWN]).strip()
     # Most pages are short: without the note a reader cannot know that looking further down is in vain.
     text = (f"{text} {WHOLE_PAGE}" if len(sentences) <= SHOWN else text) if text else "The page is empty."
     # A page under another title than was asked for is never opened in silence.

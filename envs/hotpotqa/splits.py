@@ -28,7 +28,7 @@ _ERRORS_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class QuestionSource:
     """Everything that was loaded, before any task is left out.
 
     Attributes:
@@ -76,7 +76,7 @@ def parse_name(name: str, seed: int | None) -> tuple[str, int]:
     return base, int(value)
 
 
-def procedural(seed: int, wanted: int = 0, task_type: str | None = None) -> Source:
+def procedural(seed: int, wanted: int = 0, task_type: str | None = None) -> QuestionSource:
     """Questions about an invented world, and its whole encyclopedia, both decided by `seed` and their number.
 
     Args:
@@ -92,17 +92,17 @@ def procedural(seed: int, wanted: int = 0, task_type: str | None = None) -> Sour
     return source
 
 
-def _invented(seed: int, size: int) -> Source:
+def _invented(seed: int, size: int) -> QuestionSource:
     from reflex_bench.envs.hotpotqa.generator import twin as generator
 
     records = (("question", n, record) for n, record in enumerate(generator.questions(seed, size), 1))
     tasks = _tasks(f"the generator, seed {seed}", records)
     pages = tuple(map(document, generator.encyclopedia(seed, size)))
     note = f"the invented world has {len(tasks)} questions and {len(pages)} pages; it grows with the tasks asked for"
-    return Source(f"{PROCEDURAL}:seed={seed}", tasks, pages, (note,))
+    return QuestionSource(f"{PROCEDURAL}:seed={seed}", tasks, pages, (note,))
 
 
-def hub(config: str) -> Source:
+def hub(config: str) -> QuestionSource:
     """The development set from the Hugging Face hub.
 
     Args:
@@ -122,10 +122,12 @@ def hub(config: str) -> Source:
             "or use split=procedural, which needs no network"
         ) from None
     notes = ("the paragraphs of fullwiki questions may lack the gold pages",) if config == "fullwiki" else ()
-    return Source(config, _tasks(HUB, (("row", n, row) for n, row in enumerate(rows, 1))), notes=notes)
+    return QuestionSource(
+        config, _tasks(HUB, (("row", n, row) for n, row in enumerate(rows, 1))), notes=notes
+    )
 
 
-def file(path: Path) -> Source:
+def file(path: Path) -> QuestionSource:
     """An official file: a JSON list or JSON lines, in the authors' schema or the hub's.
 
     Raises:
@@ -141,7 +143,7 @@ def file(path: Path) -> Source:
         text = raw.decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-    return Source(f"file:{path.name}", _tasks(str(path), _records(path, text)))
+    return QuestionSource(f"file:{path.name}", _tasks(str(path), _records(path, text)))
 
 
 def _records(path: Path, text: str) -> Iterator[tuple[str, int, Any]]:
@@ -209,7 +211,10 @@ def positions(sample: str) -> list[int]:
 
 
 def choose(
-    source: Source, sample: str | None = None, task_ids: Sequence[str] = (), task_type: str | None = None
+    source: QuestionSource,
+    sample: str | None = None,
+    task_ids: Sequence[str] = (),
+    task_type: str | None = None,
 ) -> Split:
     """The tasks that are asked for, sorted by id.
 

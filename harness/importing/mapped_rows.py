@@ -19,7 +19,7 @@ from reflex_bench.harness.importing.rows_of_others import (
     write_import,
 )
 from reflex_bench.harness.storage.records import UNTOLD
-from reflex_bench.harness.storage.trials import MOST_TRIALS
+from reflex_bench.harness.storage.trials import MAX_TRIALS
 
 FIELDS = ("task", "success", "trial", "arm", "type")
 _COMPARISON = re.compile(r"(.+?)(>=|==|>)(-?\d+(?:\.\d+)?)")
@@ -142,8 +142,8 @@ def _lines(file: Path, mapping: Mapping[str, str]) -> Iterator[Mapped]:
 def _mapped(row: Any, mapping: Mapping[str, str], number: int, where: str, stem: str) -> Mapped:
     task = _found(row, mapping["task"], where)
     trial = _found(row, mapping["trial"], where) if "trial" in mapping else 1
-    if type(trial) is not int or trial > MOST_TRIALS:
-        most = f" up to {MOST_TRIALS}" if type(trial) is int else ""
+    if type(trial) is not int or trial > MAX_TRIALS:
+        most = f" up to {MAX_TRIALS}" if type(trial) is int else ""
         raise UsageError(f"{where}: {mapping['trial']!r} must be a whole number{most}, not {_brief(trial)}")
     arm = str(_found(row, mapping["arm"], where)) if "arm" in mapping else stem
     kind = _found(row, mapping["type"], where) if "type" in mapping else None

@@ -94,3 +94,15 @@ def checked_metrics(given: Any, where: str) -> tuple[Metric, ...]:
                 f"{where}: the metric {metric.key!r} is a ratio; say what it is divided by (per)"
             )
     return tuple(found)
+
+
+def without_feedback(environment: Environment) -> Environment:
+    """Return the environment as `Environment.without_feedback` makes it.
+
+    Environments of other packages may still have the method under its first name, `untold`.
+    """
+    method = getattr(environment, "without_feedback", None) or getattr(environment, "untold", None)
+    if method is None:
+        raise UsageError(f"environment {environment.name!r} has no method without_feedback, which an evaluator needs")
+    made: Environment = method()
+    return made

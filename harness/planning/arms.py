@@ -15,6 +15,7 @@ from reflex_bench.agents.reflection.reflectors import Reflector
 from reflex_bench.core.errors import UsageError
 from reflex_bench.core.parts import Part
 from reflex_bench.envs.base import Environment
+from reflex_bench.harness.parts.environment_info import without_feedback
 from reflex_bench.harness.planning.config import ArmConfig, Config, MemoryConfig
 from reflex_bench.harness.planning.layouts import settings_of
 from reflex_bench.harness.planning.opening import (
@@ -110,7 +111,7 @@ def open_arm(name: str, arm: ArmConfig, common: Common) -> Arm:
     evaluator = open_evaluator(config.evaluator if arm.evaluator is None else arm.evaluator, config)
     if evaluator.sources != ("environment",):
         # A judge that reads the verdict judges nothing, and an agent is not to know what its evaluator does not say.
-        environment = environment.untold()
+        environment = without_feedback(environment)
     agent, agent_name = open_agent(arm.agent, environment)
     part, reflector, reflector_name = open_reflector(arm.reflector, config, common.limits)
     remembers, memory = _memory(name, arm, config, part)

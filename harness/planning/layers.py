@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from reflex_bench.core.errors import UsageError, unknown
-from reflex_bench.harness.planning.sources import Source
+from reflex_bench.harness.planning.sources import SettingSource
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {"react": {"reflector": "none"}, "reflexion": {}}
 """The arms that can be named without being written out, with what they are whatever the run says."""
@@ -39,10 +39,10 @@ class Layer:
     """Sources that stand beside one another: what they say of the run, and of arms, in the order of the sources."""
 
     run: Settings
-    arms: list[Source]
+    arms: list[SettingSource]
 
 
-def for_environment(sources: Sequence[Source], flags: Mapping[str, Any]) -> list[Source]:
+def for_environment(sources: Sequence[SettingSource], flags: Mapping[str, Any]) -> list[SettingSource]:
     """Return the sources, each with what it says under `environments` of the run's environment in its place.
 
     Args:
@@ -67,7 +67,7 @@ def _within(settings: Settings, name: str) -> Settings:
     )
 
 
-def layered(sources: Iterable[Source], flags: Mapping[str, Any]) -> Settings:
+def layered(sources: Iterable[SettingSource], flags: Mapping[str, Any]) -> Settings:
     """The settings of all layers in one mapping; `arms` maps each name to what is special about it.
 
     Args:
@@ -79,13 +79,13 @@ def layered(sources: Iterable[Source], flags: Mapping[str, Any]) -> Settings:
     """
     layers: list[Layer] = []
     beside = False
-    for source in [*sources, Source(dict(flags), pair=True)]:
+    for source in [*sources, SettingSource(dict(flags), pair=True)]:
         if not (beside and source.pair):
             layers.append(Layer({}, []))
         beside = source.pair
         said = spelled_out(source.settings)
         if "arms" in said:
-            layers[-1].arms.append(Source({"arms": said.pop("arms")}, source.pair, source.keys))
+            layers[-1].arms.append(SettingSource({"arms": said.pop("arms")}, source.pair, source.keys))
         layers[-1].run = merge(layers[-1].run, said)
     run: Settings = {}
     defined: Settings = {}
@@ -164,7 +164,9 @@ def _without(special: Mapping[str, Any], later: Mapping[str, Any]) -> Settings:
     return kept
 
 
-def _with_arms(source: Source, defined: Settings, chosen: list[str] | None) -> tuple[Settings, list[str]]:
+def _with_arms(
+    source: SettingSource, defined: Settings, chosen: list[str] | None
+) -> tuple[Settings, list[str]]:
     """Arms after one more source has spoken of them: what is special about each, and which are run."""
     said = source.settings["arms"]
     exist = chosen or list(PRESETS)

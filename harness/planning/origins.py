@@ -12,7 +12,7 @@ from typing import Any
 from reflex_bench.harness.planning.config import Config
 from reflex_bench.harness.planning.layers import PRESETS, ROLES, SHARED, spelled_out
 from reflex_bench.harness.planning.roles import role_of
-from reflex_bench.harness.planning.sources import Source
+from reflex_bench.harness.planning.sources import SettingSource
 from reflex_bench.models.openai.secrets import variables_in
 from reflex_bench.models.options import ModelOptions
 
@@ -40,7 +40,7 @@ Said = tuple[str, Mapping[str, Any]]
 """A source's name, and its settings."""
 
 
-def values_of(config: Config, sources: Sequence[Source]) -> Iterator[Value]:
+def values_of(config: Config, sources: Sequence[SettingSource]) -> Iterator[Value]:
     """Yield every setting of a configuration with its origin; what a role or an arm takes from its run is left to that.
 
     Args:
@@ -57,7 +57,7 @@ def values_of(config: Config, sources: Sequence[Source]) -> Iterator[Value]:
         yield Value(".".join(path), shown, origin)
 
 
-def _layers(sources: Sequence[Source]) -> list[list[Said]]:
+def _layers(sources: Sequence[SettingSource]) -> list[list[Said]]:
     """The sources in the layers in which `reflex_bench.harness.planning.layers` lays them on one another."""
     layers: list[list[Said]] = []
     beside = False

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reflex_bench.core.errors import UsageError
-from reflex_bench.harness.planning.sources import Source, read_file
+from reflex_bench.harness.planning.sources import SettingSource, read_file
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -18,7 +18,7 @@ YAML_FILE, TOML_FILE = "reflex.yaml", "pyproject.toml"
 TABLE = f"[tool.reflex] in {TOML_FILE}"
 
 
-def read_project(folder: Path) -> Source | None:
+def read_project(folder: Path) -> SettingSource | None:
     """Return the defaults that a folder gives, with the keys of a configuration file; None where it gives none.
 
     Raises:
@@ -27,10 +27,10 @@ def read_project(folder: Path) -> Source | None:
     table = _table(folder / TOML_FILE)
     path = folder / YAML_FILE
     if not path.is_file():
-        return None if table is None else Source(table, origin=TABLE)
+        return None if table is None else SettingSource(table, origin=TABLE)
     if table is not None:
         raise UsageError(f"{YAML_FILE} and {TABLE} both give defaults; keep one of them")
-    return Source(read_file(path, YAML_FILE), origin=YAML_FILE)
+    return SettingSource(read_file(path, YAML_FILE), origin=YAML_FILE)
 
 
 def _table(path: Path) -> dict[str, Any] | None:

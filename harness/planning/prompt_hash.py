@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from reflex_bench.agents.base import Agent, Evaluator, Limits
-from reflex_bench.agents.evaluation.judge import Model, StepJudge
+from reflex_bench.agents.evaluation.judge import ModelJudge, StepJudge
 from reflex_bench.agents.reflection.reflectors import Reflector
 from reflex_bench.agents.reflection.revising import Auditing
 from reflex_bench.core import parts
@@ -55,7 +55,7 @@ def prompt_hash(
         for part in parts.ours("reflectors"):
             reflect = partial(parts.made_with(part, {}), auditing=Auditing(limits.max_steps, True, continued))
             yield from situations.reflecting(reflect, environment, limits)
-        yield from situations.judging(Model(continued=continued), environment, limits)
+        yield from situations.judging(ModelJudge(continued=continued), environment, limits)
         yield from situations.watching(StepJudge(continued=continued), environment, limits)
 
     return digest(environment, render)
@@ -74,7 +74,7 @@ class PromptHashes:
     _known: dict[str, str] = field(default_factory=dict)
 
     def of(self, environment: Environment, agents: Iterable[Agent]) -> str:
-        """Return the hash of an environment, as the run has it or as `Environment.untold` makes it of that."""
+        """Return the hash of an environment, as the run or `Environment.without_feedback` has it."""
         if environment.feedback not in self._known:
             made = prompt_hash(environment, agents, self.limits, self.continued)
             self._known[environment.feedback] = made

@@ -13,17 +13,17 @@ from reflex_bench.core.errors import UsageError
 from reflex_bench.harness.planning.config import Config
 from reflex_bench.harness.planning.config_errors import explain
 from reflex_bench.harness.planning.layers import for_environment, layered, settled
-from reflex_bench.harness.planning.sources import Source, read_source
+from reflex_bench.harness.planning.sources import SettingSource, read_source
 
 
-def resolve(sources: Iterable[str], flags: Mapping[str, Any], project: Source | None = None) -> Config:
+def resolve(sources: Iterable[str], flags: Mapping[str, Any], project: SettingSource | None = None) -> Config:
     """Merges configuration sources into one checked configuration; see `resolve_sources`."""
     return resolve_sources(sources, flags, project)[0]
 
 
 def resolve_sources(
-    sources: Iterable[str], flags: Mapping[str, Any], project: Source | None = None
-) -> tuple[Config, list[Source]]:
+    sources: Iterable[str], flags: Mapping[str, Any], project: SettingSource | None = None
+) -> tuple[Config, list[SettingSource]]:
     """Merges configuration sources into one checked configuration, and returns with it what was merged, but the flags.
 
     Args:
@@ -47,7 +47,7 @@ def resolve_sources(
     return _merged(read, flags), read
 
 
-def _of_run(project: Source, flags: Mapping[str, Any]) -> Source:
+def _of_run(project: SettingSource, flags: Mapping[str, Any]) -> SettingSource:
     """What a folder gives by default, without options of an environment that the run does not have."""
     options = project.settings.get("environment")
     own = options.get("name") if isinstance(options, Mapping) else None
@@ -58,7 +58,7 @@ def _of_run(project: Source, flags: Mapping[str, Any]) -> Source:
     return replace(project, settings=others)
 
 
-def _merged(sources: Sequence[Source], flags: Mapping[str, Any]) -> Config:
+def _merged(sources: Sequence[SettingSource], flags: Mapping[str, Any]) -> Config:
     merged = layered(for_environment(sources, flags), flags)
     arms = merged.pop("arms")
     # A mistake in what all arms take from the run is told once, and not for every arm.

@@ -12,7 +12,7 @@ import yaml
 
 from reflex_bench.core.errors import UsageError, unknown
 
-_MOST_PARTS, _DEEPEST = 100_000, 50
+_MAX_PARTS, _MAX_DEPTH = 100_000, 50
 """Of one source. A few lines of aliases can stand for more than fits into memory."""
 _MERGED = "tag:yaml.org,2002:merge"
 """Of the key `<<`, which may stand there more than once."""
@@ -21,7 +21,7 @@ _UNREADABLE = (yaml.YAMLError, ValueError, LookupError, TypeError, AttributeErro
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SettingSource:
     """What one source says.
 
     Attributes:
@@ -37,7 +37,7 @@ class Source:
     origin: str = ""
 
 
-def read_source(source: str, known: Collection[str] = ()) -> Source:
+def read_source(source: str, known: Collection[str] = ()) -> SettingSource:
     """One source of settings.
 
     Args:
@@ -53,9 +53,9 @@ def read_source(source: str, known: Collection[str] = ()) -> Source:
     if not _exists(source) and source.split(".")[0] in known:
         raise UsageError(f"-c {source[:200]}: a value is missing; write -c {source[:200]}=VALUE")
     if _exists(source):
-        return Source(read_file(Path(source), source), origin=source)
+        return SettingSource(read_file(Path(source), source), origin=source)
     path = _shipped(source)
-    return Source(read_file(path, str(path)), origin=f"profile {path.stem}")
+    return SettingSource(read_file(path, str(path)), origin=f"profile {path.stem}")
 
 
 def read_file(path: Path, shown: str) -> dict[str, Any]:
@@ -78,13 +78,13 @@ def read_file(path: Path, shown: str) -> dict[str, Any]:
     return loaded or {}
 
 
-def _pair(name: str, value: str, shown: str) -> Source:
+def _pair(name: str, value: str, shown: str) -> SettingSource:
     parsed, keys = _parsed(value, shown, "the value is not valid YAML"), name.split(".")
-    if len(keys) > _DEEPEST:
+    if len(keys) > _MAX_DEPTH:
         raise UsageError(f"{shown}: nested too deep")
     for key in reversed(keys):
         parsed = {key: parsed}
-    return Source(dict(parsed), pair=True, keys=len(keys), origin="-c")
+    return SettingSource(dict(parsed), pair=True, keys=len(keys), origin="-c")
 
 
 def _exists(name: str) -> bool:
@@ -126,11 +126,11 @@ def _parsed(text: str, where: str, wrong: str) -> Any:
         raise UsageError(" ".join(f"{where}: {twice}"[:600].split())) from None
     except _UNREADABLE as error:
         raise UsageError(" ".join(f"{refusal}: {error}"[:600].split())) from None
-    parts, left = [(value, 0)], _MOST_PARTS
+    parts, left = [(value, 0)], _MAX_PARTS
     while parts:
         part, depth = parts.pop()
         left -= 1
-        if left < 0 or depth > _DEEPEST:
+        if left < 0 or depth > _MAX_DEPTH:
             raise UsageError(f"{refusal}: too large, or nested too deep")
         inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
         parts += [(each, depth + 1) for each in inner]

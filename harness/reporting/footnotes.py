@@ -16,10 +16,10 @@ from reflex_bench.harness.reporting.row_settings import (
 )
 from reflex_bench.harness.reporting.statistics.intervals import error_bounds
 from reflex_bench.harness.reporting.statistics.samples import estimates, is_sampled
-from reflex_bench.harness.reporting.tables.number_format import count, joined
+from reflex_bench.harness.reporting.tables.number_format import count, join_names
 from reflex_bench.harness.reporting.unanswered import never_acted, why_idle
 from reflex_bench.harness.reporting.unread import uncalled, unread
-from reflex_bench.harness.storage.refused import MOST_ATTEMPTS
+from reflex_bench.harness.storage.refused import MAX_ATTEMPTS
 from reflex_bench.harness.storage.run_data import Run, accounting
 
 SIMULATED = (
@@ -86,8 +86,8 @@ def reality(run: Run) -> Iterable[str]:
     actors = {run.settings(arm).get("model") for arm in run.arms}
     if roles and not any(actor in stand_ins or str(actor).startswith("replay:") for actor in actors):
         yield (
-            f"SIMULATED: a deterministic stand-in, not a language model, was {joined(sorted(roles))}; the numbers say "
-            f"nothing about {joined(sorted(map(str, actors)))} with a model in that place."
+            f"SIMULATED: a deterministic stand-in, not a language model, was {join_names(sorted(roles))}; the "
+            f"numbers say nothing about {join_names(sorted(map(str, actors)))} with a model in that place."
         )
     else:
         yield SIMULATED
@@ -116,7 +116,7 @@ def _errors(run: Run) -> Iterable[str]:
     for arm in run.arms:
         failed = run.rows(arm)[run.rows(arm)["outcome"] == "error"]
         errors = len(failed)
-        yield from _refused(arm, int((failed["refused"] >= MOST_ATTEMPTS).sum()))
+        yield from _refused(arm, int((failed["refused"] >= MAX_ATTEMPTS).sum()))
         if is_sampled(run):
             yield from _missing_samples(run, arm, errors)
             continue
@@ -133,7 +133,7 @@ def _errors(run: Run) -> Iterable[str]:
 def _refused(arm: str, trials: int) -> Iterable[str]:
     if trials:
         yield (
-            f"{arm}: {count(trials, 'trial')} refused for good by the model's endpoint, each {MOST_ATTEMPTS} times: "
+            f"{arm}: {count(trials, 'trial')} refused for good by the model's endpoint, each {MAX_ATTEMPTS} times: "
             "counted as ended in an error, and not asked for again."
         )
 
@@ -164,7 +164,7 @@ def _timeouts(run: Run) -> Iterable[str]:
 def _shared(run: Run) -> Iterable[str]:
     for (trial, arms), tasks in shared_trials(run).items():
         yield (
-            f"Trial {trial} was run once for {joined(arms)} on {tasks} of {run.tasks} tasks, as "
+            f"Trial {trial} was run once for {join_names(arms)} on {tasks} of {run.tasks} tasks, as "
             "nothing told them apart yet: equal there by construction, paid for once, counted in every row."
         )
 
@@ -194,7 +194,7 @@ def _feedback(run: Run) -> Iterable[str]:
     oracles = [arm for arm, kind in kinds.items() if kind == "oracle"]
     if oracles:
         yield (
-            f"Feedback of {joined(oracles)} is the gold answer (oracle)"
+            f"Feedback of {join_names(oracles)} is the gold answer (oracle)"
             + (
                 "."
                 if is_sampled(run) or max(map(run.limit, oracles)) == 1
@@ -218,7 +218,7 @@ def _contamination(run: Run) -> Iterable[str]:
         for whole, rest in [without_overlap(run, arm, tasks)]
     ]
     arms = [arm for arm, found in shown.items() if found]
-    whose = "the prompts" if len(arms) == len(run.arms) else f"the prompts of {joined(arms)}"
+    whose = "the prompts" if len(arms) == len(run.arms) else f"the prompts of {join_names(arms)}"
     more = f" and {len(tasks) - 3} more" if len(tasks) > 3 else ""
     within = "by one sample" if is_sampled(run) else "within the last trial"
     yield (

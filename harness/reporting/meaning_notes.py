@@ -8,7 +8,7 @@ from typing import Any
 
 from reflex_bench.harness.reporting.declared import metrics_of, rule_in_words, success_rule
 from reflex_bench.harness.reporting.statistics.samples import METHOD, is_sampled
-from reflex_bench.harness.reporting.tables.number_format import count, joined
+from reflex_bench.harness.reporting.tables.number_format import count, join_names
 from reflex_bench.harness.reporting.task_facts import MIN_CLUSTERS, cluster_name, clusters_of
 from reflex_bench.harness.storage.run_data import Run
 
@@ -49,7 +49,7 @@ def definitions(run: Run) -> Iterable[str]:
     ]
     if scores:
         of = "are over all samples" if is_sampled(run) else "are of the last trial each task had"
-        yield f"{joined(scores)} {of if len(scores) > 1 else of.replace('are', 'is', 1)}."
+        yield f"{join_names(scores)} {of if len(scores) > 1 else of.replace('are', 'is', 1)}."
     rescored = run.info.get("rescored_from")
     if rescored:
         yield (

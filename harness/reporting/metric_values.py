@@ -22,7 +22,7 @@ MEASURE_METHOD = (
 )
 
 
-_MOST_DRAWN = 5_000_000
+_MAX_DRAWN = 5_000_000
 """Numbers that are drawn for one interval, at most: 10,000 times 500, which is about a second."""
 
 
@@ -101,7 +101,7 @@ def resamples(kinds: int) -> int:
 
     Most metrics have few distinct values, and the draws are of these; one of many in a large run must not take minutes.
     """
-    return max(1_000, min(10_000, _MOST_DRAWN // max(1, kinds)))
+    return max(1_000, min(10_000, _MAX_DRAWN // max(1, kinds)))
 
 
 def enough_clusters(run: Run, tasks: Sequence[str]) -> list[str] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from reflex_bench.core.control_characters import plain
+from reflex_bench.core.control_characters import strip_control_chars
 from reflex_bench.core.errors import UsageError, unknown
 from reflex_bench.core.jsonl import read_lines
 from reflex_bench.harness.storage.run_info import read_info
@@ -106,7 +106,7 @@ def as_lines(row: Mapping[str, Any], width: int, reasoning: bool = False) -> Ite
         width: columns.
         reasoning: whether what the model thought before each reply is shown, too.
     """
-    yield "bold", plain(f"{row['arm']} · trial {row['trial']} · {row['task']}")
+    yield "bold", strip_control_chars(f"{row['arm']} · trial {row['trial']} · {row['task']}")
     if "replies" in row:
         yield from _replies(row, width)
         return
@@ -140,7 +140,7 @@ def _ending(row: Mapping[str, Any], width: int) -> Iterator[tuple[str, str]]:
     """The outcome of a trial, how it was judged, and what was made of it."""
     style = "bold green" if row["success"] else "bold red"
     after = "" if row["steps"] is None else f" after {row['steps']} steps"
-    yield style, plain(f"=> {row['outcome']}{after}")
+    yield style, strip_control_chars(f"=> {row['outcome']}{after}")
     if row.get("remark"):
         yield from _wrapped("yellow", "stopped    ", row["remark"], width)
     verdict = row.get("verdict") or {}
@@ -151,7 +151,10 @@ def _ending(row: Mapping[str, Any], width: int) -> Iterator[tuple[str, str]]:
         yield from _wrapped("magenta", "reflects   ", row["reflection"], width)
         if row.get("reflection_audit"):
             kept = "kept" if row.get("reflection_kept") else "kept out of the memory"
-            yield "yellow", plain(f"           audit: {', '.join(row['reflection_audit'])}; {kept}")
+            yield (
+                "yellow",
+                strip_control_chars(f"           audit: {', '.join(row['reflection_audit'])}; {kept}"),
+            )
 
 
 def _replies(row: Mapping[str, Any], width: int) -> Iterator[tuple[str, str]]:
@@ -162,7 +165,9 @@ def _replies(row: Mapping[str, Any], width: int) -> Iterator[tuple[str, str]]:
     calls = "1 call" if count == 1 else f"{count} calls"
     yield (
         "bold yellow",
-        plain(f"=> under way: {calls} so far, the last at {row['time']}; answers follow at its end"),
+        strip_control_chars(
+            f"=> under way: {calls} so far, the last at {row['time']}; answers follow at its end"
+        ),
     )
 
 
@@ -171,7 +176,9 @@ def _wrapped(style: str, label: str, text: str, width: int) -> Iterator[tuple[st
         line
         for paragraph in text.splitlines() or [""]
         # What a model or a page wrote must not steer the reader's terminal.
-        for line in textwrap.wrap(plain(paragraph), max(20, width - len(label)), break_on_hyphens=False)
+        for line in textwrap.wrap(
+            strip_control_chars(paragraph), max(20, width - len(label)), break_on_hyphens=False
+        )
         or [""]
     ]
     for number, line in enumerate(lines):

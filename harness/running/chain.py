@@ -26,7 +26,7 @@ from reflex_bench.harness.parts.doors import Door, is_ours
 from reflex_bench.harness.planning.arms import Arm, fingerprint
 from reflex_bench.harness.planning.plan import Plan
 from reflex_bench.harness.planning.roles import RoleConfig
-from reflex_bench.harness.running.role_client import Asking
+from reflex_bench.harness.running.role_client import RoleClient
 from reflex_bench.harness.storage.journal import Call, Journal
 from reflex_bench.harness.storage.records import (
     Spent,
@@ -42,13 +42,13 @@ from reflex_bench.models.base import Reply, Request
 PLAYING = ("actor", "step_evaluator")
 """The roles whose calls are part of playing a trial, and shared with it."""
 
-CALLS_OF_A_JUDGE = 2 * schema.MOST_CALLS
+CALLS_OF_A_JUDGE = 2 * schema.MAX_CALLS
 """Enough for two judges in one verdict, as `all` and `any` may combine them; a third passes nothing."""
 
 T = TypeVar("T")
 
 
-class Shared:
+class SingleFlight:
     """What the chains of one task have in common: whoever asks first makes it, the others wait for it.
 
     Args:
@@ -102,7 +102,7 @@ class Chain:
     plan: Plan
     arm: Arm
     task: Task
-    shared: Shared
+    shared: SingleFlight
     journal: Journal
     complete: Callable[[str, str, Request], Reply]
     write: Callable[[dict[str, Any], float], None]
@@ -179,7 +179,7 @@ class Chain:
             played = door.play(self.task, trial, memory, self.plan.limits, watch)
         return played, self._spent
 
-    def _watch(self, ask: Asking) -> Watch | None:
+    def _watch(self, ask: RoleClient) -> Watch | None:
         judge = self.arm.step_evaluator
         if judge is None:
             return None
@@ -207,7 +207,7 @@ class Chain:
         history = tuple(alike[-self.plan.config.history :]) if self.plan.config.history else ()
 
         def make() -> tuple[Reflection | None, Spent]:
-            ask = self._asking("reflector", self.arm.reflection, limit=structured.MOST_CALLS)
+            ask = self._asking("reflector", self.arm.reflection, limit=structured.MAX_CALLS)
             prompts = self.arm.environment.prompts
             return self.arm.reflector(failed, earlier, prompts, ask, history), ask.spent
 
@@ -218,14 +218,14 @@ class Chain:
         self._failures.append((error_class, summary_of(failed, made.text if made else "")))
         return made
 
-    def _asking(self, role: str, config: RoleConfig, limit: int) -> Asking:
+    def _asking(self, role: str, config: RoleConfig, limit: int) -> RoleClient:
         call = Call(self._where.attempt, 0, self.arm.name, self.task.id, self._where.trial, 0, role)
         complete = partial(self.complete, config.model, role)
         native = role == "actor" and self.plan.limits.actions == "tools"
         tools = self.arm.environment.tools() if native else ()
         read = self._read if role == "actor" else None
         in_one, stopping = self.plan.limits.layout.text, self.stopping
-        return Asking(
+        return RoleClient(
             complete, config, self.journal, call, self._sample, limit, stopping, tools, read, in_one
         )
 

@@ -16,11 +16,11 @@ from reflex_bench.harness.planning.roles import RoleConfig
 from reflex_bench.harness.storage.journal import Call, Journal
 from reflex_bench.harness.storage.records import Spent
 from reflex_bench.models.base import Message, Reply, Request
-from reflex_bench.models.hashing import Growing
+from reflex_bench.models.hashing import IncrementalRequestHash
 
 
 @dataclass
-class Asking:
+class RoleClient:
     """One model in one role during one trial: an `Ask`, with the journal between it and the model.
 
     Attributes:
@@ -46,7 +46,7 @@ class Asking:
     read: Callable[[str], Action] | None = None
     in_one: bool = False
     spent: Spent = field(default_factory=Spent)
-    conversation: Growing = field(default_factory=Growing)
+    conversation: IncrementalRequestHash = field(default_factory=IncrementalRequestHash)
 
     def __call__(self, messages: Sequence[Message], step: int, stop: Sequence[str] = ()) -> Reply:
         """See `reflex_bench.agents.base.Ask`."""

@@ -19,7 +19,7 @@ from reflex_bench.harness.parts.doors import checked_reply
 from reflex_bench.harness.planning.arms import Arm
 from reflex_bench.harness.planning.plan import Plan
 from reflex_bench.harness.running.budget import Budget
-from reflex_bench.harness.running.chain import Chain, Shared
+from reflex_bench.harness.running.chain import Chain, SingleFlight
 from reflex_bench.harness.running.memory_io import begin, leave
 from reflex_bench.harness.running.progress import Ended, Progress
 from reflex_bench.harness.storage.refused import is_for_good
@@ -52,7 +52,7 @@ class Runner:
         self._owed = 0
         self._guard = threading.Lock()
         self._left: Counter[str] = Counter()
-        self._shared: dict[str, Shared] = {}
+        self._shared: dict[str, SingleFlight] = {}
         self._reason = ""
         self._errors = self._errors_in_a_row = self._in_flight = 0
         self._abandoned = False
@@ -131,7 +131,7 @@ class Runner:
     def _chain(self, arm: Arm, task: Task) -> Chain:
         with self._guard:
             if task.id not in self._shared:
-                self._shared[task.id] = Shared(
+                self._shared[task.id] = SingleFlight(
                     self._store.resumed.pop(task.id, ()), self._idle, self._store.refused
                 )
             shared = self._shared[task.id]

@@ -7,7 +7,7 @@ from typing import Any
 
 from reflex_bench.core.errors import ModelError
 
-MOST_ATTEMPTS = 3
+MAX_ATTEMPTS = 3
 """Times that a trial is refused before it is refused for good: in the run itself and in two resumes."""
 
 _KINDS = ("content_filter", "never_fits")
@@ -22,7 +22,7 @@ def is_refusal(error: Exception) -> bool:
 def is_for_good(row: Mapping[str, Any]) -> bool:
     """Whether the trial of a row ended in an error and is not tried again."""
     times = row.get("refused")
-    return row.get("outcome") == "error" and isinstance(times, int) and times >= MOST_ATTEMPTS
+    return row.get("outcome") == "error" and isinstance(times, int) and times >= MAX_ATTEMPTS
 
 
 def is_owed(row: Mapping[str, Any]) -> bool:

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from reflex_bench.core.errors import UsageError
-from reflex_bench.harness.storage.trials import MOST_TRIALS
+from reflex_bench.harness.storage.trials import MAX_TRIALS
 
 SCHEMA_VERSION = 2
 """Of a run directory. Version 1 had other defaults: see `reflex_bench.harness.storage.manifest.config_of`."""
 
-MOST_RESULTS = 10_000_000
+MAX_RESULTS = 10_000_000
 """Tasks times trials of an arm; what is beyond it is a mistake, and would be filled into arrays."""
-_DEEPEST = 50
+_MAX_DEPTH = 50
 """Mappings and lists in one another."""
 
 
@@ -55,8 +55,8 @@ def read_info(directory: Path) -> dict[str, Any]:
         raise UsageError(f"{file}: 'arms' must map the name of every arm to its settings")
     own = {f"arms.{name}.trials": each["trials"] for name, each in arms.items() if each.get("trials")}
     trials = {"trials": info.get("trials"), **own}
-    _check_count(file, trials, MOST_TRIALS)
-    _check_count(file, {"split.tasks": as_mapping(split).get("tasks")}, MOST_RESULTS // max(trials.values()))
+    _check_count(file, trials, MAX_TRIALS)
+    _check_count(file, {"split.tasks": as_mapping(split).get("tasks")}, MAX_RESULTS // max(trials.values()))
     mappings = {"split": split, "environment": environment}
     mappings["environment.settings"] = as_mapping(environment).get("settings") or {}
     for name, value in mappings.items():
@@ -89,7 +89,7 @@ def _check_count(file: Path, counts: Mapping[str, Any], most: int) -> None:
 
 def _whole(value: Any, depth: int) -> Any:
     """A JSON value with half surrogate pairs replaced: nothing can print them, and no data frame takes them."""
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         raise RecursionError
     if isinstance(value, str):
         return value.encode("utf-8", "replace").decode("utf-8")

@@ -15,7 +15,7 @@ from reflex_bench.core.errors import UsageError
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_TRIALS = 10_000
+MAX_TRIALS = 10_000
 """Of one task; a number beyond it is a mistake, and tables have a column for each."""
 
 _COUNTS = (
@@ -26,7 +26,7 @@ _MEASURES = (
     *("prompt_tokens", "completion_tokens", "cached_tokens", "reflection_tokens", "cost", "seconds"),
     *("prompt_characters", "repeated_characters"),
 )
-_LARGEST = 2**53
+_MAX_INTEGER = 2**53
 """Beyond it a floating-point number is no longer exact."""
 _TEXTS = ("arm", "task", "task_type", "attempt", "outcome", "digest", "error")
 _FLAGS = ("reflected", "reflection_written", "reflection_kept", "reflection_flawed")
@@ -137,8 +137,8 @@ def _check_row(row: Any, where: str) -> None:
     trial = row.get("trial")
     if type(trial) is not int or trial < 1:
         raise UsageError(f"{where}: 'trial' must be a whole number from 1, not {_shown(trial)}")
-    if trial > MOST_TRIALS:
-        raise UsageError(f"{where}: 'trial' must be at most {MOST_TRIALS}, not {_shown(trial)}")
+    if trial > MAX_TRIALS:
+        raise UsageError(f"{where}: 'trial' must be at most {MAX_TRIALS}, not {_shown(trial)}")
     for name in ("attempt", "task_type", "digest", "error"):
         if not isinstance(row.get(name), str | None):
             raise UsageError(f"{where}: {name!r} must be a text or null, not {_shown(row[name])}")
@@ -161,7 +161,7 @@ def _check_numbers(row: Mapping[str, Any], where: str) -> None:
         if (type(value) not in (int, float) or not whole) and value is not None:
             kind = "whole number" if name in _COUNTS else "number"
             raise UsageError(f"{where}: {name!r} must be a {kind} or null, not {_shown(value)}")
-        if isinstance(value, int) and abs(value) > _LARGEST:
+        if isinstance(value, int) and abs(value) > _MAX_INTEGER:
             raise UsageError(f"{where}: {name!r} is larger than any that was counted")
 
 
@@ -193,7 +193,7 @@ class _Trial(BaseModel):
     model_config = ConfigDict(strict=True)
     arm: str
     task: str
-    trial: Annotated[int, Field(ge=1, le=MOST_TRIALS)]
+    trial: Annotated[int, Field(ge=1, le=MAX_TRIALS)]
     attempt: str
     outcome: str
     success: bool | None

@@ -12,14 +12,16 @@ from urllib.parse import urlsplit
 from reflex_bench.models.base import CHARACTERS_PER_TOKEN
 from reflex_bench.models.openai.secrets import expanded, variable, variables_in
 from reflex_bench.models.options import ModelOptions
-from reflex_bench.models.pacing import Pace
+from reflex_bench.models.pacing import RateLimiter
 
 if TYPE_CHECKING:
     import openai
 
 
-def open_client(url: str, key: str, options: ModelOptions, pace: Pace | None = None) -> openai.OpenAI:
-    """A client for any number of threads; its calls begin at the pace given.
+def open_client(
+    url: str, key: str, options: ModelOptions, limiter: RateLimiter | None = None
+) -> openai.OpenAI:
+    """A client for any number of threads; each call waits until the limiter lets it begin.
 
     A call is in flight from when its request is sent until its answer is read to the end: what its thread computes
     before and after keeps no other call waiting.
@@ -42,12 +44,12 @@ def open_client(url: str, key: str, options: ModelOptions, pace: Pace | None = N
 
         def close(self) -> None:
             self._stream.close()
-            if pace:
-                pace.end()
+            if limiter:
+                limiter.release()
 
     def begin(request: httpx2.Request) -> None:
-        if pace:
-            pace.begin(len(request.content) / CHARACTERS_PER_TOKEN)
+        if limiter:
+            limiter.acquire(len(request.content) / CHARACTERS_PER_TOKEN)
 
     def bound(response: httpx2.Response) -> None:
         if isinstance(response.stream, httpx2.SyncByteStream):

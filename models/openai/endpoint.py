@@ -14,14 +14,14 @@ from reflex_bench.models.base import Reply, Request, ToolCall
 from reflex_bench.models.openai import wire
 from reflex_bench.models.openai.client import is_local, open_client, secrets_of
 from reflex_bench.models.openai.errors.adaptation import Learned
-from reflex_bench.models.openai.errors.faults import pause_asked, public_url, refusal, scrubbed
+from reflex_bench.models.openai.errors.faults import public_url, redact, rejection, retry_after
 from reflex_bench.models.openai.errors.meanings import meaning_of
-from reflex_bench.models.openai.errors.messages import Complaint, complaint_in, one_line
+from reflex_bench.models.openai.errors.messages import Complaint, error_message, one_line
 from reflex_bench.models.openai.errors.rejections import learn
 from reflex_bench.models.openai.reading import ErrorInside, OtherProtocol
 from reflex_bench.models.openai.secrets import expanded
 from reflex_bench.models.options import ModelOptions
-from reflex_bench.models.pacing import Pace
+from reflex_bench.models.pacing import RateLimiter
 
 if TYPE_CHECKING:
     import httpx2
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 NO_KEY = "none"
 """Sent where no key is set: local servers take any, and the client insists on one."""
 
-MOST_MOVES = 5
+MAX_MOVES = 5
 """Redirects that are followed for one address."""
 
-MOST_LESSONS = 12
+MAX_LESSONS = 12
 """Refusals that are learned from for one call."""
 
 _LEARNABLE = ("bad_request", "server", "no_model", "wrong_address")
@@ -55,17 +55,19 @@ class Endpoint:
         url: the address.
         key: sent as the bearer token; "" where there is none.
         options: how to reach it.
-        pace: when a call may begin.
+        limiter: when a call may begin.
     """
 
-    def __init__(self, name: str, model: str, url: str, key: str, options: ModelOptions, pace: Pace) -> None:
+    def __init__(
+        self, name: str, model: str, url: str, key: str, options: ModelOptions, limiter: RateLimiter
+    ) -> None:
         self.url = public_url(url)
         self.is_local = is_local(urlsplit(url).hostname or "")
         self.has_key = bool(key) or any(_is_credential(each) for each in (*options.headers, *options.query))
         self.secrets = secrets_of(key, url, options)
-        self.client = open_client(url, key or NO_KEY, options, pace)
+        self.client = open_client(url, key or NO_KEY, options, limiter)
         self.learned = wire.known_of(options.api)
-        self._name, self._model, self._options, self._pace = name, model, options, pace
+        self._name, self._model, self._options, self._limiter = name, model, options, limiter
         self._moved: dict[str, str] = {}
         self._lock = threading.Lock()
 
@@ -81,7 +83,7 @@ class Endpoint:
         """
         more = expanded(request.more) if self._options.variables else request.more
         sendable = replace(request, more=more) if more is not request.more else request
-        for _ in range(MOST_LESSONS):
+        for _ in range(MAX_LESSONS):
             known = self.learned if with_stops else self.learned.without("stop")
             body = wire.body(self._model, self._options.api, sendable, known)
             outcome = self._attempt(request, body)
@@ -103,23 +105,23 @@ class Endpoint:
         try:
             content, headers = self.follow(self.client.post, wire.PATHS[api], body=wire.posted(api, body))
         except openai.APIStatusError as error:
-            complaint = complaint_in(self.content(error.response))
+            complaint = error_message(self.content(error.response))
             learnable = complaint if _is_learnable(error.status_code, complaint) else None
             return learnable, self._refused(error.status_code, complaint, error.response.headers)
         except openai.OpenAIError as error:
             return None, self.failure(error, self._options.timeout)
         finally:
-            self._pace.end()
+            self._limiter.release()
         try:
-            return self._clean(wire.read(content, api, request.stop))
+            return self._clean(wire.read_reply(content, api, request.stop))
         except ErrorInside as error:
             complaint = error.complaint
             failure = self._refused(200, complaint, headers)
             return (complaint if _is_learnable(200, complaint) else None), failure
         except OtherProtocol as error:
-            return None, RunStopped(scrubbed(f"{self.url}: {error}", self.secrets))
+            return None, RunStopped(redact(f"{self.url}: {error}", self.secrets))
         except ModelError as error:
-            return None, ModelError(scrubbed(f"{self.url}: {error}", self.secrets), error.kind)
+            return None, ModelError(redact(f"{self.url}: {error}", self.secrets), error.kind)
 
     def follow(self, method: Callable[..., Any], path: str, **more: Any) -> tuple[bytes, Mapping[str, str]]:
         """Body (without secrets) and headers of a successful answer; redirects are followed where a key may go.
@@ -136,7 +138,7 @@ class Endpoint:
         import httpx2
         import openai
 
-        for _ in range(MOST_MOVES):
+        for _ in range(MAX_MOVES):
             try:
                 response = method(self._moved.get(path, path), cast_to=httpx2.Response, **more)
                 return self.content(response), response.headers
@@ -158,7 +160,7 @@ class Endpoint:
         new = urljoin(asked, location)
         if _is_same_host(asked, new):
             return new
-        address = scrubbed(public_url(new).removesuffix(path), self.secrets)
+        address = redact(public_url(new).removesuffix(path), self.secrets)
         raise RunStopped(
             f"{self.url} sends elsewhere; if that address is right, give it: --base-url {address}"
         )
@@ -225,10 +227,10 @@ class Endpoint:
         self.learned = learned
 
     def _refused(self, status: int, complaint: Complaint, headers: Mapping[str, str]) -> ReflexError:
-        failure = refusal(status, complaint, self.url, self._model, self.has_key)
+        failure = rejection(status, complaint, self.url, self._model, self.has_key)
         if isinstance(failure, ModelError):
-            failure.retry_after = pause_asked(headers, complaint)
-        failure.args = tuple(scrubbed(str(part), self.secrets) for part in failure.args)
+            failure.retry_after = retry_after(headers, complaint)
+        failure.args = tuple(redact(str(part), self.secrets) for part in failure.args)
         return failure
 
     def failure(self, error: openai.OpenAIError, timeout: float) -> ReflexError:
@@ -237,13 +239,13 @@ class Endpoint:
         import openai
 
         if isinstance(error, openai.APIStatusError):
-            complaint = complaint_in(self.content(error.response))
+            complaint = error_message(self.content(error.response))
             return self._refused(error.status_code, complaint, error.response.headers)
         if isinstance(error, openai.APITimeoutError):
             return ModelError(f"{self.url} did not answer within {timeout:g} s", kind="timeout")
         cause = error.__cause__ or error
         kind = "malformed" if isinstance(cause, httpx2.DecodingError) else "connection"
-        said = one_line(scrubbed(str(cause), self.secrets)) or type(cause).__name__
+        said = one_line(redact(str(cause), self.secrets)) or type(cause).__name__
         return ModelError(f"the connection to {self.url} failed: {said}", kind=kind)
 
 

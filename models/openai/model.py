@@ -23,9 +23,9 @@ from reflex_bench.models.openai import wire
 from reflex_bench.models.openai.client import is_address
 from reflex_bench.models.openai.endpoint import Endpoint
 from reflex_bench.models.openai.errors.adaptation import Learned
-from reflex_bench.models.openai.errors.faults import one_line, scrubbed
+from reflex_bench.models.openai.errors.faults import one_line, redact
 from reflex_bench.models.options import ModelOptions
-from reflex_bench.models.pacing import Pace
+from reflex_bench.models.pacing import RateLimiter
 from reflex_bench.models.prices import price_list
 from reflex_bench.models.providers import Provider
 from reflex_bench.models.retrying import Retries
@@ -99,8 +99,8 @@ class OpenAIModel:
         self._model = name
         self._options = options
         self._url = url
-        self._pace, self._told = Pace(options, default_connections(url)), -_TELL_EVERY
-        self._endpoint = Endpoint(self.name, name, url, key, options, self._pace)
+        self._limiter, self._told = RateLimiter(options, default_connections(url)), -_TELL_EVERY
+        self._endpoint = Endpoint(self.name, name, url, key, options, self._limiter)
         self._lock = threading.Lock()
         self._price = options.prices.cost if options.prices else price_list(name, self._endpoint.url)
 
@@ -115,14 +115,14 @@ class OpenAIModel:
             except ModelError as error:
                 failure = error
             else:
-                self._pace.answered(tokens_of(reply.usage))
+                self._limiter.on_success(tokens_of(reply.usage))
                 reply = replace(reply, cost=self._cost_of(reply), retries=retries.count, timeouts=timeouts)
                 if not reply.is_empty or reply.finish == "length" or reply.cut_here:
                     return replace(reply, seconds=time.perf_counter() - started, lost=tuple(lost))
                 failure = self._empty(reply, request)
                 lost.append(reply)
             timeouts += failure.kind == "timeout"
-            if failure.kind in _SLOWING and self._pace.refused(failure.retry_after):
+            if failure.kind in _SLOWING and self._limiter.on_429(failure.retry_after):
                 self._tell_of_limit(_SLOWING[failure.kind])
             # Raised out here, an error drags no other along that holds the request and its key.
             if not retries.wait(failure):
@@ -148,7 +148,7 @@ class OpenAIModel:
             if now - self._told < _TELL_EVERY:
                 return
             self._told = now
-        _log.warning("%s %s: %d at a time for now", self.name, what, self._pace.limit)
+        _log.warning("%s %s: %d at a time for now", self.name, what, self._limiter.limit)
 
     def cost(self, usage: Usage) -> float | None:
         """US dollars for so many tokens, by the prices given or published; None where there are none."""
@@ -164,7 +164,7 @@ class OpenAIModel:
     @property
     def connections(self) -> int:
         """Calls at a time; `check` asks a server on this machine for its slots."""
-        return self._pace.most
+        return self._limiter.most
 
     @property
     def context_length(self) -> tuple[int | None, str]:
@@ -173,7 +173,9 @@ class OpenAIModel:
         return context_length(endpoint.client, self._url, self._model, endpoint.is_local)
 
     def _count_slots(self) -> Sequence[str]:
-        self._pace.most, told = connections(self._endpoint.client, self._url, self._options.max_connections)
+        self._limiter.most, told = connections(
+            self._endpoint.client, self._url, self._options.max_connections
+        )
         return told
 
     def _remarks(self) -> Iterator[str]:
@@ -203,7 +205,7 @@ class OpenAIModel:
         if isinstance(caught, openai.APIStatusError) and caught.status_code in (403, 404, 405):
             return [self._unchecked()]
         if isinstance(caught.__cause__, httpx2.ConnectError):
-            reason = one_line(scrubbed(str(caught.__cause__), endpoint.secrets))
+            reason = one_line(redact(str(caught.__cause__), endpoint.secrets))
             raise UsageError(f"no server answers at {endpoint.url} ({reason}); is it running?")
         raise UsageError(str(endpoint.failure(caught, timeout)))
 

@@ -13,10 +13,10 @@ from typing import Any
 from reflex_bench.core.errors import ModelError
 from reflex_bench.models.base import Reply, ToolCall
 from reflex_bench.models.openai.endings import Ending, ending
-from reflex_bench.models.openai.errors.messages import Complaint, as_text, complaint_in, one_line
+from reflex_bench.models.openai.errors.messages import Complaint, as_text, error_message, one_line
 from reflex_bench.models.openai.reasoning import Split, split_message, split_text
 from reflex_bench.models.openai.responses import as_completion
-from reflex_bench.models.openai.streams import is_stream, joined, without_comments
+from reflex_bench.models.openai.streams import is_stream, join_stream, without_comments
 from reflex_bench.models.openai.usage import read_usage, told_cost
 from reflex_bench.models.options import Api
 
@@ -42,7 +42,7 @@ class OtherProtocol(ModelError):
         super().__init__(message, kind="malformed")
 
 
-def read(content: bytes, api: Api, stop: Sequence[str]) -> Reply:
+def read_reply(content: bytes, api: Api, stop: Sequence[str]) -> Reply:
     """The reply in the body of a successful answer, without time; its cost is what the answer itself tells.
 
     Reasoning is taken out first; then the text is cut at the first stop again: some servers include it, ignore some, or
@@ -87,7 +87,7 @@ def read(content: bytes, api: Api, stop: Sequence[str]) -> Reply:
 def _json_object(content: bytes) -> dict[str, Any]:
     text = as_text(content)
     if is_stream(text):
-        data = joined(text)
+        data = join_stream(text)
         if data is None:
             raise ModelError("the answer is a stream of events that broke off", kind="malformed")
         return data
@@ -101,7 +101,7 @@ def _json_object(content: bytes) -> dict[str, Any]:
         raise ModelError(f"the answer is not JSON: {shown or 'an empty body'}", kind="malformed") from None
     if isinstance(data, list) and data and isinstance(data[0], dict):
         if data[0].get("error"):
-            raise ErrorInside(complaint_in(data))
+            raise ErrorInside(error_message(data))
         _refuse_other(data[0])
     if not isinstance(data, dict):
         raise ModelError(f"the answer is JSON, but no object: {one_line(str(data), 120)}", kind="malformed")
@@ -141,22 +141,22 @@ def _first_choice(data: dict[str, Any]) -> dict[str, Any]:
         return choices[0]
     base = data.get("base_resp")
     if isinstance(base, dict) and base.get("status_code"):
-        raise ErrorInside(complaint_in(data))
+        raise ErrorInside(error_message(data))
     if data.get("error") or data.get("errors") or data.get("detail"):
-        raise ErrorInside(complaint_in(data))
+        raise ErrorInside(error_message(data))
     if _says_filtered(data):
         raise ModelError("the endpoint's content filter withheld the reply", kind="content_filter")
     _refuse_other(data)
     status = data.get("status") or data.get("code")
     if choices is None and status and (data.get("message") or data.get("msg")):
-        raise ErrorInside(complaint_in(data))
+        raise ErrorInside(error_message(data))
     raise ModelError("the answer holds no choices", kind="malformed")
 
 
 def _says_filtered(data: Mapping[str, Any]) -> bool:
     feedback = data.get("promptFeedback")
     blocked = isinstance(feedback, dict) and bool(feedback.get("blockReason"))
-    return blocked or "content_filter" in complaint_in(data.get("prompt_filter_results") or {}).names
+    return blocked or "content_filter" in error_message(data.get("prompt_filter_results") or {}).names
 
 
 def _check_ending(choice: dict[str, Any], finish: Ending) -> None:
@@ -166,7 +166,7 @@ def _check_ending(choice: dict[str, Any], finish: Ending) -> None:
         why = f": {one_line(refused, 120)}" if refused else ""
         raise ModelError(f"the endpoint's content filter withheld the reply{why}", kind="content_filter")
     if finish.kind == "fault" or choice.get("error"):
-        said = complaint_in(choice.get("error") or {}).message or finish.name or "no reason given"
+        said = error_message(choice.get("error") or {}).message or finish.name or "no reason given"
         raise ModelError(f"the endpoint broke off: {said}", kind="server")
 
 

@@ -32,7 +32,7 @@ def without_comments(text: str) -> str:
     return "".join(lines)
 
 
-def joined(text: str) -> dict[str, Any] | None:
+def join_stream(text: str) -> dict[str, Any] | None:
     """The whole answer in a stream; None where the stream broke off, or holds nothing that is one.
 
     A stream has ended where it says so (`[DONE]`) or has told why (`finish_reason`).

@@ -7,12 +7,12 @@ from typing import Any
 
 from reflex_bench.models.base import Message, Request
 from reflex_bench.models.openai.errors.adaptation import Learned, shaped
-from reflex_bench.models.openai.reading import model_names, read
+from reflex_bench.models.openai.reading import model_names, read_reply
 from reflex_bench.models.openai.reasoning import sent_back
 from reflex_bench.models.openai.responses import NOT_THERE, STATELESS, request_body
 from reflex_bench.models.options import Api
 
-__all__ = ["PATHS", "as_text", "body", "known_of", "model_names", "posted", "read"]
+__all__ = ["PATHS", "as_text", "body", "known_of", "model_names", "posted", "read_reply"]
 
 PATHS: Mapping[Api, str] = {
     "chat": "/chat/completions",

@@ -14,7 +14,7 @@ from random import Random
 from reflex_bench.models.simulated.household_view import STATION, Goal, View, type_of
 
 DONE = {"clean": "cleaned", "heat": "heated", "cool": "cooled"}
-_MOST_SUGGESTED, _MOST_REMEMBERED = 8, 3
+_MAX_SUGGESTED, _MAX_REMEMBERED = 8, 3
 _INSIDE = frozenset(
     (
         "cabinet",
@@ -182,7 +182,7 @@ def _never_found(view: View, goal: Goal) -> list[str]:
     if any(type_of(name) == goal.object for name in view.first_seen):
         return []
     shut = [place for place in view.visited if place in view.closed]
-    left = [place for place in view.places if place not in view.visited][:_MOST_SUGGESTED]
+    left = [place for place in view.places if place not in view.visited][:_MAX_SUGGESTED]
     if shut:
         return [
             f"I never found {a(goal.object)}, because I left {_list(shut)} closed.",
@@ -207,7 +207,7 @@ def _whereabouts(view: View, goal: Goal) -> list[str]:
         lamps = [(name, place) for name, place in view.first_seen.items() if type_of(name) == goal.target]
         missing = missing or ("" if lamps else goal.target)
         seen += lamps
-    facts = [f"the {name} was {preposition(place)} {place}" for name, place in seen[:_MOST_REMEMBERED]]
+    facts = [f"the {name} was {preposition(place)} {place}" for name, place in seen[:_MAX_REMEMBERED]]
     sentences = [f"I remember that {' and '.join(facts)}."] if facts else []
     empty = [place for place in view.visited if place in view.contents and place not in dict(seen).values()]
     if missing and empty:

@@ -116,7 +116,7 @@ class View:
 
     def add(self, said: str, seen: str) -> None:
         """Takes in one turn and its answer."""
-        thought, command = spoken(said)
+        thought, command = split_turn(said)
         self.turns.append((thought, command, seen))
         if not command or not seen:
             return
@@ -168,7 +168,7 @@ def is_household(text: str) -> bool:
     return bool(_TASK.search(text) and _ROOM.search(text))
 
 
-def spoken(said: str) -> tuple[str, str]:
+def split_turn(said: str) -> tuple[str, str]:
     """Thought and command of a turn, either possibly ""."""
     thought = ""
     for line in said.splitlines():
@@ -180,7 +180,7 @@ def spoken(said: str) -> tuple[str, str]:
     return thought, ""
 
 
-def read(opening: str, turns: Iterable[tuple[str, str]]) -> View:
+def read_view(opening: str, turns: Iterable[tuple[str, str]]) -> View:
     """The view after the given turns.
 
     Args:

@@ -89,7 +89,7 @@ def _read(episode: str) -> _Attempt:
 
 
 def _view(attempt: _Attempt) -> household.View:
-    return household.read(attempt.opening, [(said, seen) for _, said, seen in attempt.steps])
+    return household.read_view(attempt.opening, [(said, seen) for _, said, seen in attempt.steps])
 
 
 def _verdict(attempt: _Attempt, rng: Random) -> dict[str, Any]:

@@ -143,11 +143,11 @@ def _turn(opening: str, memory: str, turns: Sequence[Message], request: Request)
     rng = _dice(request, opening, memory, str(len(said)))
     spoken = zip(said, seen, strict=False)
     if asked:
-        known = question_notes.read(memory)
+        known = question_notes.read_notes(memory)
         tools = bool(request.tools)
         aloud, alone = tools or _told("thought", request), not (tools or _told("Search[", request))
-        return questions.turn(question_view.read(opening, spoken), known, rng, aloud, alone)
-    return _untidy(household.turn(view.read(opening, spoken), notes.read(memory), rng), rng)
+        return questions.turn(question_view.read_view(opening, spoken), known, rng, aloud, alone)
+    return _untidy(household.turn(view.read_view(opening, spoken), notes.read(memory), rng), rng)
 
 
 def _from(begun: str, reply: str) -> str:
@@ -184,11 +184,11 @@ def _reflection(prompt: str, request: Request) -> str:
     opening, turns, status = _parse_episode(episode)
     known = [line.removeprefix("- ") for line in earlier.splitlines() if line.startswith("- ")]
     if asked:
-        tried = question_view.read(opening, turns)
+        tried = question_view.read_view(opening, turns)
         # The note is no part of what was read; with it, the dice would fall otherwise than without.
         rng = _dice(request, episode.replace(question_view.WHOLE_PAGE, ""))
         return question_review.write(tried, status, known, rng)
-    return notes.write(view.read(opening, turns), status, known, _dice(request, episode))
+    return notes.write(view.read_view(opening, turns), status, known, _dice(request, episode))
 
 
 def _parse_episode(text: str) -> tuple[str, list[tuple[str, str]], str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from random import Random
 
-from reflex_bench.models.simulated.questions_asked import Asked, read
+from reflex_bench.models.simulated.questions_asked import Asked, read_question
 from reflex_bench.models.simulated.questions_forms import UNKNOWN, Finding, guess, work_out
 from reflex_bench.models.simulated.questions_notes import Notes
 from reflex_bench.models.simulated.questions_relations import values
@@ -61,7 +61,7 @@ def turn(view: View, notes: Notes, rng: Random, aloud: bool = True, alone: bool 
         aloud: whether thoughts are wanted.
         alone: there is no encyclopedia; the answer has to be given now.
     """
-    asked = read(view.question)
+    asked = read_question(view.question)
     first = not view.turns
     if view.first_thought:
         habits, heeds = _habits_of(view), HEEDED in view.first_thought

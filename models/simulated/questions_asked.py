@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reflex_bench.models.simulated.questions_relations import Relation, cues, relations
-from reflex_bench.models.simulated.questions_words import Thing, fold, things
+from reflex_bench.models.simulated.questions_words import Mention, fold, things
 
 _CAPITALISED = r"[A-ZÀ-Þ][\w’'-]*"
 _SMALL = r"(?:(?:of|the|in|near|from|under|for|to|on|at|with|a|an) ){0,3}"
@@ -49,13 +49,13 @@ class Asked:
 
     text: str
     form: Literal["chain", "both", "choice", "same", "open"]
-    subjects: tuple[Thing, ...]
+    subjects: tuple[Mention, ...]
     path: tuple[Relation, ...] = ()
     least: bool = True
     kind: str = "name"
 
 
-def read(text: str) -> Asked:
+def read_question(text: str) -> Asked:
     """Takes a question apart."""
     if pair := _choice(text):
         return _compared(text, pair)
@@ -80,12 +80,12 @@ def _kind(text: str) -> str:
     return "number" if re.search(r"\bhow many|how much|population|number of", asked) else "name"
 
 
-def _choice(text: str) -> tuple[Thing, Thing] | None:
+def _choice(text: str) -> tuple[Mention, Mention] | None:
     match = _PAIR.search(text)
     if match is None:
         return None
     one, two = (
-        Thing(_without_opening(match[name]).strip('"'), match[sort].removeprefix("the ").strip())
+        Mention(_without_opening(match[name]).strip('"'), match[sort].removeprefix("the ").strip())
         for name, sort in (("one", "sort"), ("two", "other"))
     )
     return (one, two) if one.name and two.name else None
@@ -95,7 +95,7 @@ def _without_opening(name: str) -> str:
     return _WH.sub("", name)
 
 
-def _compared(text: str, pair: tuple[Thing, Thing]) -> Asked:
+def _compared(text: str, pair: tuple[Mention, Mention]) -> Asked:
     asked = text.lower()
     measured = [
         relation for relation, cue in cues() if relation.kind in ("number", "year") and cue.search(asked)
@@ -108,15 +108,15 @@ def _compared(text: str, pair: tuple[Thing, Thing]) -> Asked:
     return Asked(text, "choice", pair, (measured[0] if measured else relations()["date"],), least)
 
 
-def _subjects(text: str) -> tuple[Thing, ...]:
+def _subjects(text: str) -> tuple[Mention, ...]:
     """The names in a question. An unquoted title may hold small words, which only the kind of the work gives away."""
-    found: list[Thing] = []
+    found: list[Mention] = []
     rest = text
     for work in _WORK.finditer(text):
         for part in ("one", "two"):
             if work[part]:
                 sort = work["sort"].removesuffix("s")
-                found.append(Thing(work[part], sort, work.start(part), work.end(part)))
+                found.append(Mention(work[part], sort, work.start(part), work.end(part)))
                 rest = rest[: work.start(part)] + " " * len(work[part]) + rest[work.end(part) :]
     opening = _WH.match(rest)
     if opening:
@@ -126,7 +126,7 @@ def _subjects(text: str) -> tuple[Thing, ...]:
     return tuple(reversed(unique.values()))
 
 
-def _path(text: str, subjects: Sequence[Thing]) -> tuple[Relation, ...]:
+def _path(text: str, subjects: Sequence[Mention]) -> tuple[Relation, ...]:
     """The relations of a question, innermost first: from the name outwards to its left, then on to its right."""
     blanked, cut = text, 0
     for thing in sorted(subjects, key=lambda thing: thing.start):

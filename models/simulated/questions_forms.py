@@ -22,7 +22,7 @@ from reflex_bench.models.simulated.questions_trail import (
 from reflex_bench.models.simulated.questions_view import Page, View
 from reflex_bench.models.simulated.questions_words import (
     SMALL,
-    Thing,
+    Mention,
     content,
     fold,
     found,
@@ -36,7 +36,7 @@ _ALIKE = re.compile(r"\bin common\b|\b(?:profession|occupation|nationality)\b")
 _NOUN = re.compile(r"\b[a-z]{4,}\b")
 _LIST = Relation("list", (), (), words=("include",))
 _CAREFUL, _NOTHING = Habits(), Hints()
-_MOST_CANDIDATES = 4
+_MAX_CANDIDATES = 4
 _ENOUGH = 6
 """Turns after which a hunch has to do where no form of question shows the way; the instruction says they are few."""
 UNKNOWN = "unknown"
@@ -136,7 +136,7 @@ def _likelier(asked: Asked, pages: Sequence[Page]) -> Finding:
     return Finding(names if shared[0] >= shared[1] else names[::-1], why="what the two pages say")
 
 
-def _look_for_list(thing: Thing, page: Page, view: View, habits: Habits) -> Move | None:
+def _look_for_list(thing: Mention, page: Page, view: View, habits: Habits) -> Move | None:
     """The members, graduates, mayors … of something may be named below what a search shows."""
     kind = thing.sort.rpartition(" ")[2]
     told = " ".join(page.text).lower()
@@ -163,7 +163,7 @@ def _try_each(asked: Asked, view: View, pages: Sequence[Page], hints: Hints, hab
         if page not in pages and fold(title) in titles and names[1] in fold(" ".join(page.text)):
             return Finding((title,), None, why=f"the page {page.title} names both")
     move = seek(view, asked.subjects[1], _LIST, hints, habits) if view.open is pages[1] else None
-    for thing in candidates[:_MOST_CANDIDATES]:
+    for thing in candidates[:_MAX_CANDIDATES]:
         move = move or seek(view, thing, None, hints, habits)
         # Where one of the names has no page the others are hardly worth a turn each.
         if move or not view.named(thing.name):
@@ -174,14 +174,14 @@ def _try_each(asked: Asked, view: View, pages: Sequence[Page], hints: Hints, hab
 def _open(asked: Asked, view: View, hints: Hints, habits: Habits) -> Finding:
     """Any other question: open what it names and the new names that its words lead to; then take what fits best."""
     starts = sorted(asked.subjects, key=lambda thing: -len(thing.name))[:2]
-    for thing in starts or [Thing(asked.text.rstrip("?"))]:
+    for thing in starts or [Mention(asked.text.rstrip("?"))]:
         move = seek(view, thing, None, hints, habits)
         if move:
             return Finding(move=move)
     ranked = _ranked(asked, view, hints)
     if len(view.pages) <= len(starts):
         for name in [name for name in ranked if fold(name) not in view.pages][:2]:
-            move = seek(view, Thing(name), None, hints, habits)
+            move = seek(view, Mention(name), None, hints, habits)
             if move:
                 return Finding(move=move)
     return Finding(ranked, None, why="nothing else that I read comes nearer")

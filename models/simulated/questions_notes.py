@@ -56,7 +56,7 @@ class Notes:
         return Hints(self.facts, self.titles, self.words, frozenset(map(fold, self.wrong)))
 
 
-def read(memory: str) -> Notes:
+def read_notes(memory: str) -> Notes:
     """Takes the notes apart, sentence by sentence; what is not understood is passed over."""
     notes = Notes()
     for sentence in _SENTENCE.split(memory):

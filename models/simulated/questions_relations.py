@@ -11,7 +11,7 @@ from typing import Any
 
 import yaml
 
-from reflex_bench.models.simulated.questions_words import Thing, fold, found, without_parenthesis
+from reflex_bench.models.simulated.questions_words import Mention, fold, found, without_parenthesis
 
 _FAR = 60
 """A name that stands more than this many characters behind a word has nothing to do with it."""
@@ -69,7 +69,7 @@ def _keys(relation: Relation) -> tuple[re.Pattern[str], ...]:
     return tuple(map(re.compile, relation.keys))
 
 
-def values(relation: Relation, text: Sequence[str], own: str) -> list[Thing]:
+def values(relation: Relation, text: Sequence[str], own: str) -> list[Mention]:
     """What a page says of a relation, best guess first: whatever of the right kind stands nearest to one of its words.
 
     Args:
@@ -78,8 +78,8 @@ def values(relation: Relation, text: Sequence[str], own: str) -> list[Thing]:
         own: its title; names of itself are no answers.
     """
     itself = frozenset(fold(without_parenthesis(own)).split())
-    result: dict[str, Thing] = {}
-    inside: dict[str, list[Thing]] = {}
+    result: dict[str, Mention] = {}
+    inside: dict[str, list[Mention]] = {}
     for key in _keys(relation):
         for sentence in text:
             match = key.search(sentence)
@@ -92,7 +92,7 @@ def values(relation: Relation, text: Sequence[str], own: str) -> list[Thing]:
     return list(result.values())
 
 
-def _candidates(relation: Relation, sentence: str, itself: frozenset[str]) -> list[Thing]:
+def _candidates(relation: Relation, sentence: str, itself: frozenset[str]) -> list[Mention]:
     if relation.kind == "date or year":
         return found("date", sentence) or found("year", sentence)
     candidates = found(relation.kind, sentence)
@@ -111,7 +111,7 @@ def _fits(sort: str, sorts: str) -> bool:
     return bool(sort and sorts and set(sort.split()) & set(sorts.split()))
 
 
-def _nearest(candidates: Sequence[Thing], match: re.Match[str]) -> list[Thing]:
+def _nearest(candidates: Sequence[Mention], match: re.Match[str]) -> list[Mention]:
     after = [thing for thing in candidates if match.end() <= thing.start + 1 <= match.end() + _FAR]
     before = [thing for thing in candidates if thing.end <= match.start() + 1]
     return [*after, *reversed(before)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from random import Random
 
 from reflex_bench.models.simulated import questions_notes as notes
-from reflex_bench.models.simulated.questions_asked import Asked, read
+from reflex_bench.models.simulated.questions_asked import Asked, read_question
 from reflex_bench.models.simulated.questions_forms import UNKNOWN, Finding, work_out
 from reflex_bench.models.simulated.questions_trail import Hints, Trail
 from reflex_bench.models.simulated.questions_view import View
@@ -18,7 +18,7 @@ _LONG_QUERY = 7
 """A search of more words than this is for no title."""
 _SENTENCE = re.compile(r"(?:The|Of|It|He|She|They|Because) .* (?:is|was|are|were) .+|(?:Yes|No),? .+")
 _GAVE_UP = frozenset((UNKNOWN, "i do not know", "i don't know", "not found", ""))
-_MOST_OFFERED = 3
+_MAX_OFFERED = 3
 
 
 @dataclass(frozen=True)
@@ -55,8 +55,8 @@ def write(view: View, status: str, earlier: Sequence[str], rng: Random) -> str:
         earlier: the reflections on still earlier attempts.
         rng: decides the wording.
     """
-    asked = read(view.question)
-    known = notes.read(" ".join([*earlier, *(thought for thought, _, _ in view.turns)])).hints
+    asked = read_question(view.question)
+    known = notes.read_notes(" ".join([*earlier, *(thought for thought, _, _ in view.turns)])).hints
     case = _Case(asked, view, status, work_out(asked, view, Hints(known.facts, known.titles)))
     what, then = next(said for diagnose in _DIAGNOSES if (said := diagnose(case)))
     again = rng.choice(("Next time I should", "In the next attempt I should"))
@@ -177,7 +177,7 @@ def _wrong_date(case: _Case) -> tuple[str, str] | None:
 
 
 def _refuted(case: _Case) -> tuple[str, str] | None:
-    others = [answer for answer in case.finding.answers if fold(answer) != fold(case.given)][:_MOST_OFFERED]
+    others = [answer for answer in case.finding.answers if fold(answer) != fold(case.given)][:_MAX_OFFERED]
     rest = f"; the pages also name {_list(others)}" if others else ""
     if not case.view.told_wrong:
         return f"{case.verdict}{rest}", f"open {_quoted(_titles(case))} once more before I answer"
@@ -234,7 +234,7 @@ def _knowledge(case: _Case) -> list[str]:
 
 
 def _offered(case: _Case, query: str) -> str:
-    titles = case.view.missed.get(fold(query), ())[:_MOST_OFFERED]
+    titles = case.view.missed.get(fold(query), ())[:_MAX_OFFERED]
     return f" (offered were {_list(titles)})" if titles else ""
 
 

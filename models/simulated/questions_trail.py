@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 from reflex_bench.models.simulated.questions_relations import Relation, values
 from reflex_bench.models.simulated.questions_view import Page, View, unread
-from reflex_bench.models.simulated.questions_words import Thing, content, fold, found, without_parenthesis
+from reflex_bench.models.simulated.questions_words import Mention, content, fold, found, without_parenthesis
 
-_MOST_LOOKUPS = 3
+_MAX_LOOKUPS = 3
 _BEGINNING = 2
 """Sentences that somebody reads who goes by how a page begins."""
 
@@ -77,15 +77,15 @@ class Trail:
         refuted: those of them that are known to be wrong.
     """
 
-    known: list[tuple[Relation, Thing]] = field(default_factory=list)
-    at: Thing = field(default_factory=lambda: Thing(""))
+    known: list[tuple[Relation, Mention]] = field(default_factory=list)
+    at: Mention = field(default_factory=lambda: Mention(""))
     move: Move | None = None
     ends: list[str] = field(default_factory=list)
     refuted: list[str] = field(default_factory=list)
 
 
 def follow(
-    view: View, start: Thing, path: Sequence[Relation], hints: Hints, habits: Habits = Habits()
+    view: View, start: Mention, path: Sequence[Relation], hints: Hints, habits: Habits = Habits()
 ) -> Trail:
     """Follows a chain of relations as far as the pages that were read allow."""
     trail = Trail(at=start)
@@ -93,7 +93,7 @@ def follow(
         last = number == len(path) - 1
         told = hints.facts.get(relation.name)
         if told and not last:
-            trail.at = Thing(told, relation.sorts)
+            trail.at = Mention(told, relation.sorts)
             trail.known.append((relation, trail.at))
             continue
         said = told_by(view, trail.at, relation, hints, habits)
@@ -105,12 +105,12 @@ def follow(
             return trail
         if last:
             trail.ends = [thing.name for thing in said]
-        trail.at = Thing(said[0].name, f"{said[0].sort} {relation.sorts}")
+        trail.at = Mention(said[0].name, f"{said[0].sort} {relation.sorts}")
         trail.known.append((relation, trail.at))
     return trail
 
 
-def told_by(view: View, thing: Thing, relation: Relation, hints: Hints, habits: Habits) -> list[Thing]:
+def told_by(view: View, thing: Mention, relation: Relation, hints: Hints, habits: Habits) -> list[Mention]:
     """What the page of a thing, as far as it was read, says of a relation."""
     page = page_of(view, thing, habits)
     if page is None:
@@ -122,7 +122,7 @@ def told_by(view: View, thing: Thing, relation: Relation, hints: Hints, habits: 
     return values(relation, page.text if habits.looks_up else page.text[:_BEGINNING], page.title)
 
 
-def page_of(view: View, thing: Thing, habits: Habits) -> Page | None:
+def page_of(view: View, thing: Mention, habits: Habits) -> Page | None:
     """The page of a thing among those that were opened. A page of another sort is that of a namesake."""
     pages = view.named(thing.name)
     if habits.any_namesake or not thing.sort.strip():
@@ -136,7 +136,7 @@ def _fit(title: str, sort: str) -> int:
     return 0 if not inside or not sort.strip() else 1 if inside & set(sort.split()) else -1
 
 
-def seek(view: View, thing: Thing, relation: Relation | None, hints: Hints, habits: Habits) -> Move | None:
+def seek(view: View, thing: Mention, relation: Relation | None, hints: Hints, habits: Habits) -> Move | None:
     """What to do to learn a relation of a thing: open its page or look further down on it; None if all was tried."""
     page = page_of(view, thing, habits)
     if page is None:
@@ -144,7 +144,7 @@ def seek(view: View, thing: Thing, relation: Relation | None, hints: Hints, habi
         return Move("Search", title, thing.name, relation) if title else None
     if relation is None or not habits.looks_up:
         return None
-    for word in [*hints.words, *relation.words][: _MOST_LOOKUPS + len(hints.words)]:
+    for word in [*hints.words, *relation.words][: _MAX_LOOKUPS + len(hints.words)]:
         number, total = page.lookups.get(word.lower(), (0, 1))
         if number < total:
             if view.open is not page:
@@ -153,7 +153,7 @@ def seek(view: View, thing: Thing, relation: Relation | None, hints: Hints, habi
     return None
 
 
-def title_of(view: View, thing: Thing, hints: Hints, habits: Habits) -> str:
+def title_of(view: View, thing: Mention, hints: Hints, habits: Habits) -> str:
     """Under which title to search for a thing next; "" where nothing promising is left."""
     name = fold(thing.name)
     for title in unread(view, hints.titles):
@@ -173,7 +173,7 @@ def title_of(view: View, thing: Thing, hints: Hints, habits: Habits) -> str:
     return max(near, key=lambda title: shared[title] / len(content(title) | wanted), default="")
 
 
-def listed(page: Page) -> list[Thing]:
+def listed(page: Page) -> list[Mention]:
     """The names that a page lists beside one another, then all others below its first sentence."""
     inside = [found("name", sentence) for sentence in page.text[1:]]
     return [thing for things in sorted(inside, key=lambda things: len(things) < 2) for thing in things]

@@ -130,7 +130,7 @@ def is_question(text: str) -> bool:
     return _QUESTION.search(text) is not None
 
 
-def read(opening: str, turns: Iterable[tuple[str, str]]) -> View:
+def read_view(opening: str, turns: Iterable[tuple[str, str]]) -> View:
     """The view of an attempt.
 
     Args:

@@ -35,7 +35,7 @@ SMALL = frozenset(_SMALL.split())
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class Mention:
     """Something with a name.
 
     Attributes:
@@ -66,7 +66,7 @@ def sentences(text: str) -> list[str]:
     return [sentence for line in text.splitlines() for sentence in _SENTENCE.split(line.strip()) if sentence]
 
 
-def things(sentence: str) -> Iterator[Thing]:
+def things(sentence: str) -> Iterator[Mention]:
     """Everything that looks like a name, in order. A capitalised adjective ("the French painter …") is none."""
     for match in _THING.finditer(sentence):
         name, start = match["title"] or match["name"], match.start()
@@ -78,7 +78,7 @@ def things(sentence: str) -> Iterator[Thing]:
             name = name.removesuffix("'s")
             if not name or _is_adjective(sentence, name, start, match.end()):
                 continue
-        yield Thing(name, _sort(sentence, start), start, match.end())
+        yield Mention(name, _sort(sentence, start), start, match.end())
 
 
 def _without_opener(name: str) -> str:
@@ -102,12 +102,12 @@ def _sort(sentence: str, start: int) -> str:
     return " ".join(word for word in words if word.islower() and word.isalpha() and word not in SMALL)
 
 
-def found(kind: str, text: str) -> list[Thing]:
+def found(kind: str, text: str) -> list[Mention]:
     """What a text holds of a kind: `date`, `year`, `number`, else names."""
     pattern = {"date": _DATE, "year": _YEAR, "number": _NUMBER}.get(kind)
     if pattern is None:
         return list(things(text))
-    return [Thing(match[0], "", match.start(), match.end()) for match in pattern.finditer(text)]
+    return [Mention(match[0], "", match.start(), match.end()) for match in pattern.finditer(text)]
 
 
 def moment(text: str) -> tuple[float, ...] | None:

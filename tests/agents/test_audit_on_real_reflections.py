@@ -5,7 +5,7 @@ from pathlib import Path
 
 from reflex_bench.agents.base import Step, Trajectory
 from reflex_bench.agents.reflection.audit import Written, audit
-from reflex_bench.agents.reflection.tidying import MOST_SENTENCES, tidied
+from reflex_bench.agents.reflection.tidying import MAX_SENTENCES, tidied
 from reflex_bench.envs.base import Task
 from reflex_bench.envs.prompts import load
 
@@ -51,5 +51,5 @@ def test_nothing_that_is_left_runs_on_breaks_off_or_is_longer_than_asked_for():
         assert "\n" not in left.text
         assert "Your task is to" not in left.text
         assert "```" not in left.text
-        assert len(left.text) <= MOST_SENTENCES * 400
+        assert len(left.text) <= MAX_SENTENCES * 400
         assert left.whole or "truncated" in broken

@@ -6,10 +6,10 @@ import pytest
 
 from reflex_bench.agents.base import Step, Trajectory, Verdict
 from reflex_bench.agents.evaluation.evaluators import (
-    All,
-    Any,
+    AllOf,
+    AnyOf,
     Heuristic,
-    Model,
+    ModelJudge,
     as_judged,
     build,
     environment,
@@ -115,27 +115,31 @@ def test_the_heuristic_does_not_know_the_true_outcome():
 
 def test_all_passes_when_every_one_does_and_asks_no_further_after_a_no():
     calls = []
-    verdict = All([says(True, calls), says(False, calls), says(True, calls)])(trial("loop"), PROMPTS, nobody)
+    verdict = AllOf([says(True, calls), says(False, calls), says(True, calls)])(
+        trial("loop"), PROMPTS, nobody
+    )
     assert (verdict.success, verdict.reason, verdict.malformed, calls) == (
         False,
         "it is False",
         2,
         [True, False],
     )
-    agreed = All([says(True), environment])(trial("success"), PROMPTS, nobody)
+    agreed = AllOf([says(True), environment])(trial("success"), PROMPTS, nobody)
     assert (agreed.success, agreed.score, agreed.reason) == (True, 0.9, "it is True")
 
 
 def test_any_passes_when_one_does_and_asks_no_further_after_a_yes():
     calls = []
-    verdict = Any([says(False, calls), says(True, calls), says(False, calls)])(trial("loop"), PROMPTS, nobody)
+    verdict = AnyOf([says(False, calls), says(True, calls), says(False, calls)])(
+        trial("loop"), PROMPTS, nobody
+    )
     assert (verdict.success, verdict.reason, verdict.malformed, calls) == (
         True,
         "it is True",
         2,
         [False, True],
     )
-    assert not Any([says(False), environment])(trial("loop"), PROMPTS, nobody).success
+    assert not AnyOf([says(False), environment])(trial("loop"), PROMPTS, nobody).success
 
 
 @pytest.mark.parametrize(
@@ -209,5 +213,5 @@ def test_the_model_is_asked_only_where_it_decides():
 
     assert build({"any": ["environment", "model"]})(trial("loop"), PROMPTS, judge).success
     assert not build({"all": ["environment", "model"]})(trial("loop"), PROMPTS, nobody).success
-    assert isinstance(build("model"), Model)
+    assert isinstance(build("model"), ModelJudge)
     assert [part.name for part in parts.ours("evaluators")] == ["environment", "heuristic", "model"]

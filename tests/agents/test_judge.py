@@ -7,7 +7,7 @@ import pytest
 
 from reflex_bench.agents.base import CallLimit, Step, Trajectory
 from reflex_bench.agents.evaluation import judge
-from reflex_bench.agents.evaluation.judge import NO_VERDICT, Model, StepJudge
+from reflex_bench.agents.evaluation.judge import NO_VERDICT, ModelJudge, StepJudge
 from reflex_bench.core.errors import ContextOverflow, ModelError
 from reflex_bench.envs.base import Task
 from reflex_bench.envs.prompts import load
@@ -44,7 +44,7 @@ class Script:
 
 def judged(trajectory, *lines):
     script = Script(*lines)
-    return Model()(trajectory, PROMPTS, script), script
+    return ModelJudge()(trajectory, PROMPTS, script), script
 
 
 def test_every_field_of_the_answer_reaches_the_verdict():
@@ -163,7 +163,7 @@ def test_judges_of_a_text_that_is_continued_are_asked_with_stops_and_what_runs_o
 
     verdict = '{"reason": "done", "score": 1, "success": true}'
     ask = Continued(f"{verdict}\n\nHere is another.\n" + verdict.replace("true", "false"))
-    found = Model(continued=True)(WON, PROMPTS, ask)
+    found = ModelJudge(continued=True)(WON, PROMPTS, ask)
     assert (found.success, found.repairs) == (True, ("run_on",))
     step = Continued('{"reason": "", "status": "wrong_path"}\n\n{"reason": "", "status": "on_track"}')
     assert StepJudge(3, True)(WON.opening, WON.steps, PROMPTS, step).status == "wrong_path"

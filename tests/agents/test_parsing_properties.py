@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from reflex_bench.agents.base import Limits, Step, Trajectory
-from reflex_bench.agents.conversation import read
+from reflex_bench.agents.conversation import parse_reply
 from reflex_bench.agents.evaluation.judge import Assessment, Judgement
 from reflex_bench.agents.guards import is_loop
 from reflex_bench.agents.memory.building import build
-from reflex_bench.agents.messages import said
+from reflex_bench.agents.messages import format_turn
 from reflex_bench.agents.reflection.audit import RULES, audit
 from reflex_bench.agents.reflection.structured import Diagnosis
 from reflex_bench.agents.schema import ask_json
@@ -123,9 +123,9 @@ def test_every_reply_becomes_an_action_and_a_turn_that_can_be_sent_again(
     for environment in environments():
         for policy in ("strict", "repair", "admissible"):
             limits = Limits(max_steps=5, parse=policy)
-            action = read(reply, environment, limits)
+            action = parse_reply(reply, environment, limits)
             assert action.command is None or action.error is None
-            turn = said(action, reply.text, environment.prompts)
+            turn = format_turn(action, reply.text, environment.prompts)
             assert turn.strip()
             assert turn.encode()
             if action.error is not None:

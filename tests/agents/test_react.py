@@ -3,7 +3,7 @@
 import pytest
 
 from reflex_bench.agents.base import CallLimit, Limits
-from reflex_bench.agents.messages import LONGEST_UNREAD, UNREADABLE
+from reflex_bench.agents.messages import MAX_UNREAD_LENGTH, UNREADABLE
 from reflex_bench.agents.react import react
 from reflex_bench.core.errors import ContextOverflow, EnvironmentFailure, ModelError
 from reflex_bench.core.shared_texts import TASK_HEADER
@@ -165,7 +165,7 @@ def test_a_reply_that_cannot_be_read_comes_back_as_a_short_placeholder(household
 def test_of_prose_without_an_action_the_beginning_stays_in_the_conversation(household):
     prose = " ".join(f"word{number}" for number in range(400))
     _, script = play(household, prose, "look", max_steps=2, ask_again=False)
-    assert script.heard[1][-2].content == f"think: {prose[:LONGEST_UNREAD]}"
+    assert script.heard[1][-2].content == f"think: {prose[:MAX_UNREAD_LENGTH]}"
 
 
 def test_reasoning_in_marks_is_not_sent_back(household):

@@ -6,7 +6,7 @@ import pytest
 
 from reflex_bench.agents.base import Limits, Step, Trajectory
 from reflex_bench.agents.reflection import reflectors
-from reflex_bench.agents.reflection.structured import MOST_CALLS, Diagnosis, as_sentences
+from reflex_bench.agents.reflection.structured import MAX_CALLS, Diagnosis, as_sentences
 from reflex_bench.core.shared_texts import HISTORY_HEADER
 from reflex_bench.envs.base import Task
 from reflex_bench.envs.prompts import load
@@ -125,4 +125,4 @@ def test_a_repeated_form_is_kept_out():
 def test_one_reflection_never_takes_more_than_its_calls():
     wrong = {**SOUND, "failed_step": 9}
     made, script = reflect("no", wrong, "no", SOUND)
-    assert (made.kept, made.attempts, len(script.heard)) == (True, 4, MOST_CALLS)
+    assert (made.kept, made.attempts, len(script.heard)) == (True, 4, MAX_CALLS)

@@ -3,7 +3,7 @@
 import pytest
 from growth import grows_linearly
 
-from reflex_bench.agents.reflection.tidying import MOST_SENTENCES, tidied
+from reflex_bench.agents.reflection.tidying import MAX_SENTENCES, tidied
 
 ONE, TWO = "I never opened drawer 1.", "Next time I should open drawer 1 first."
 
@@ -74,7 +74,7 @@ def test_every_sentence_stands_once_and_at_most_four_stand_at_all():
     assert left(f"{ONE} {TWO} " * 9) == (f"{ONE} {TWO}", ("repeated_sentences",))
     assert left(f"{ONE} {ONE.upper()} {TWO}") == (f"{ONE} {TWO}", ("repeated_sentences",))
     many = [f"Drawer {number} was closed." for number in range(1, 8)]
-    assert left(" ".join(many)) == (" ".join(many[:MOST_SENTENCES]), ("extra_sentences",))
+    assert left(" ".join(many)) == (" ".join(many[:MAX_SENTENCES]), ("extra_sentences",))
     assert left("我没有打开drawer 1。下次我应该先打开drawer 2！", "length")[1] == ()
 
 

@@ -59,7 +59,7 @@ class Rewarded:
     def settings(self):
         return {"version": 1}
 
-    def untold(self):
+    def without_feedback(self):
         return self
 
     def tools(self):

@@ -24,7 +24,7 @@ from reading import rows
 from synthetic_runs import REFLEXION, chains, trial, write_run
 
 from reflex_bench.cli.read import list_runs, show
-from reflex_bench.core.control_characters import plain
+from reflex_bench.core.control_characters import strip_control_chars
 from reflex_bench.harness.reporting.compare import compare
 from reflex_bench.harness.reporting.tables.comparison import comparison_tables
 from reflex_bench.harness.reporting.tables.render import Cell, Grid, Table, render
@@ -119,8 +119,13 @@ def test_html_has_no_element_and_no_attribute_but_those_of_the_template(tmp_path
         assert not any(attrs for _, attrs in page.found)
         assert not page.other
         seen = "".join(page.texts)
-        assert plain(table.title) in seen
-        assert all(plain(cell.text) in seen for grid in table.grids for row in grid.rows for cell in row)
+        assert strip_control_chars(table.title) in seen
+        assert all(
+            strip_control_chars(cell.text) in seen
+            for grid in table.grids
+            for row in grid.rows
+            for cell in row
+        )
 
 
 @pytest.mark.parametrize("text", PAYLOADS)
@@ -288,7 +293,7 @@ def test_names_of_arms_and_tasks_do_not_steer_it_either(
 ) -> None:
     row = rows(SAMPLE / "trajectories" / "react.trial-1.jsonl")[0] | {"task": f"t{text}"}
     run = write_run(
-        tmp_path / f"run{plain(text)}",
+        tmp_path / f"run{strip_control_chars(text)}",
         [trial("react", f"t{text}", 1)],
         arms={"react": {"model": text}},
         tasks=1,
@@ -303,10 +308,10 @@ def test_names_of_arms_and_tasks_do_not_steer_it_either(
 @examples(200)
 @given(ANY, ANY)
 def test_what_is_left_of_a_text_on_one_line_is_clean_and_stays_so(one: str, two: str) -> None:
-    text = plain(one + two)
+    text = strip_control_chars(one + two)
     assert not STEERING.search(text)
     assert "\n" not in text
-    assert plain(text) == text
+    assert strip_control_chars(text) == text
 
 
 @pytest.mark.parametrize("piece", ["\x1b", "\x1b]", "\x1b[0", "\x1b[ ", "<", "](", "\\", "|", "\ud800"])

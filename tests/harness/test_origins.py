@@ -11,7 +11,7 @@ from reflex_bench.cli.bench import nest
 from reflex_bench.harness.planning.origins import BUILT_IN, values_of, variables_of
 from reflex_bench.harness.planning.project_file import read_project
 from reflex_bench.harness.planning.resolving import resolve, resolve_sources
-from reflex_bench.harness.planning.sources import Source
+from reflex_bench.harness.planning.sources import SettingSource
 
 
 @pytest.fixture
@@ -23,7 +23,10 @@ def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         Path("reflex.yaml").write_text(project)
         dotted = {name.replace("__", "."): value for name, value in flags.items()}
         config, read = resolve_sources(sources, nest(dotted), read_project(tmp_path))
-        read += [Source(nest({name: value}), pair=True, origin=f"--{name}") for name, value in dotted.items()]
+        read += [
+            SettingSource(nest({name: value}), pair=True, origin=f"--{name}")
+            for name, value in dotted.items()
+        ]
         return {each.key: (each.value, each.origin) for each in values_of(config, read)}
 
     return origins

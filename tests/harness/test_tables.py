@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from synthetic_runs import REFLEXION, SETTINGS, TWO, chains, trial, two_arms, write_run
 
-from reflex_bench.core.control_characters import plain
+from reflex_bench.core.control_characters import strip_control_chars
 from reflex_bench.core.errors import UsageError
 from reflex_bench.harness.parts.row_names import SETTINGS as SETTINGS_OF_ROWS
 from reflex_bench.harness.reporting.footnotes import notes
@@ -209,7 +209,7 @@ def hostile(format: str) -> str:
 
 
 def test_names_cannot_steer_a_terminal() -> None:
-    assert plain(HOSTILE) == "<b>a|b</b>\\ 50% & $x_1$ `c` txt "
+    assert strip_control_chars(HOSTILE) == "<b>a|b</b>\\ 50% & $x_1$ `c` txt "
     assert "<b>a|b</b>\\ 50% & $x_1$ `c` txt" in hostile("terminal")
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", hostile("terminal"))
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from reflex_bench.models.base import Message, Request, ToolCall
-from reflex_bench.models.hashing import Growing, request_hash
+from reflex_bench.models.hashing import IncrementalRequestHash, request_hash
 
 ASKED = Request((Message("system", "Spiel"), Message("user", "Tür ü")), 0.5, 64, ("\n",), 7)
 CALL = ToolCall("Search", "{}")
@@ -81,7 +81,7 @@ TURNS = [
     ids=["growing", "the same again", "begun anew", "emptied"],
 )
 def test_a_conversation_hashed_as_it_grows_has_the_hash_of_the_whole(lengths: tuple[int, ...]) -> None:
-    growing = Growing()
+    growing = IncrementalRequestHash()
     for length in lengths:
         asked = replace(ASKED, messages=tuple(TURNS[:length]), seed=length)
         assert growing.hash(asked) == request_hash(asked)
@@ -89,7 +89,7 @@ def test_a_conversation_hashed_as_it_grows_has_the_hash_of_the_whole(lengths: tu
 
 
 def test_a_conversation_that_was_changed_or_gets_another_limit_is_hashed_anew() -> None:
-    growing = Growing()
+    growing = IncrementalRequestHash()
     growing.hash(replace(ASKED, messages=tuple(TURNS)))
     assert growing.repeated == 0
     changed = replace(ASKED, messages=(*TURNS[:2], Message("assistant", "look")))
@@ -101,7 +101,7 @@ def test_a_conversation_that_was_changed_or_gets_another_limit_is_hashed_anew() 
 
 
 def test_definitions_of_tools_count_as_a_part_of_every_prompt() -> None:
-    growing, tools = Growing(), ({"name": "Tür"},)
+    growing, tools = IncrementalRequestHash(), ({"name": "Tür"},)
     for length in (2, 4):
         growing.hash(replace(ASKED, messages=tuple(TURNS[:length]), tools=tools))
     assert growing.characters == len('[{"name": "Tür"}]') + len("play" + "Tür" + "go" + "You go.")

@@ -14,7 +14,7 @@ from loopback import Answer, Loopback, as_json, chat, error, page
 from reflex_bench.core.errors import ContextOverflow, ModelError, RunStopped
 from reflex_bench.models.base import Message, Reply, Request
 from reflex_bench.models.openai.errors.meanings import meaning_of
-from reflex_bench.models.openai.errors.messages import complaint_in
+from reflex_bench.models.openai.errors.messages import error_message
 from reflex_bench.models.openai.model import OpenAIModel, base_of
 from reflex_bench.models.prices import Prices
 
@@ -216,7 +216,7 @@ def test_what_a_server_refuses_is_sent_otherwise_once_and_for_all_and_said_once(
 
 def said(status: int, body: object) -> str:
     raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
-    return meaning_of(status, complaint_in(raw))
+    return meaning_of(status, error_message(raw))
 
 
 def message(text: str, **more: object) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from reflex_bench.core.errors import ModelError, ReflexError
 from reflex_bench.models.base import Reply
-from reflex_bench.models.openai.errors.faults import complaint_in, one_line, refusal, scrubbed, unsupported
-from reflex_bench.models.openai.wire import model_names, read
+from reflex_bench.models.openai.errors.faults import error_message, one_line, redact, rejection, unsupported
+from reflex_bench.models.openai.wire import model_names, read_reply
 
 CALL = {"id": "c", "type": "function", "function": {"name": "Search", "arguments": '{"entity": "x"}'}}
 CHAT = {
@@ -50,7 +50,7 @@ def said(content: bytes) -> list[Reply | ModelError]:
     answers: list[Reply | ModelError] = []
     for api in ("chat", "completions", "responses"):
         try:
-            answers.append(read(content, api, ("\n", ">")))
+            answers.append(read_reply(content, api, ("\n", ">")))
         except ModelError as error:
             answers.append(error)
     return answers
@@ -85,15 +85,15 @@ def test_any_body_is_a_reply_or_a_model_error(content: bytes) -> None:
 )
 def test_arguments_that_a_server_sends_as_an_object_are_read_as_well(sent: Any, read_as: Any) -> None:
     body = {"choices": [{"message": {"tool_calls": [{"function": {"name": "Search", "arguments": sent}}]}}]}
-    (call,) = read(json.dumps(body).encode(), "chat", ()).calls
+    (call,) = read_reply(json.dumps(body).encode(), "chat", ()).calls
     assert json.loads(call.arguments) == read_as
 
 
 @examples(200)
 @given(BODIES, st.sampled_from([400, 401, 402, 403, 404, 408, 413, 422, 429, 500, 503]))
 def test_any_error_body_becomes_one_printable_line_of_bounded_length(content: bytes, status: int) -> None:
-    complaint = complaint_in(content)
-    error = refusal(status, complaint, "http://h/v1", "m", has_key=True)
+    complaint = error_message(content)
+    error = rejection(status, complaint, "http://h/v1", "m", has_key=True)
     assert isinstance(error, ReflexError)
     assert str(error).isprintable()
     assert len(str(error)) < 1000
@@ -104,7 +104,7 @@ def test_any_error_body_becomes_one_printable_line_of_bounded_length(content: by
 @examples(100)
 @given(TEXTS, TEXTS)
 def test_a_secret_is_found_in_any_text(before: str, after: str) -> None:
-    assert "sekret-1" not in scrubbed(f"{before}sekret-1{after}", ("sekret-1",))
+    assert "sekret-1" not in redact(f"{before}sekret-1{after}", ("sekret-1",))
 
 
 @examples(100)
@@ -120,7 +120,7 @@ def test_a_long_body_takes_time_in_proportion_to_its_length(piece: str) -> None:
     def whole(length: int) -> None:
         text = piece * (length // len(piece))
         said(text.encode())
-        complaint_in(text.encode())
-        scrubbed(one_line(text) + text, ("secret",))
+        error_message(text.encode())
+        redact(one_line(text) + text, ("secret",))
 
     assert grows_linearly(whole, 10_000)

@@ -12,7 +12,7 @@ from loopback import Answer, Loopback, as_json, chat, error, page
 
 from reflex_bench.core.errors import ReflexError
 from reflex_bench.models.base import Message, Request
-from reflex_bench.models.openai.errors.faults import public_url, scrubbed
+from reflex_bench.models.openai.errors.faults import public_url, redact
 from reflex_bench.models.openai.model import OpenAIModel
 
 Connect = Callable[..., OpenAIModel]
@@ -107,7 +107,7 @@ def test_headers_from_the_environment_are_secrets_too(
 
 def test_words_that_only_resemble_a_key_are_left_alone() -> None:
     text = "the risk-averse task-manager asks for desk-lamps, none of them a bearer of news"
-    assert scrubbed(text, ()) == text
+    assert redact(text, ()) == text
 
 
 def test_an_address_keeps_host_port_and_path_only() -> None:

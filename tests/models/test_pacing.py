@@ -16,7 +16,7 @@ from reflex_bench.core.errors import RunStopped
 from reflex_bench.models.base import Message, Request
 from reflex_bench.models.openai.model import OpenAIModel
 from reflex_bench.models.options import ModelOptions
-from reflex_bench.models.pacing import Pace, Rate
+from reflex_bench.models.pacing import Rate, RateLimiter
 
 pytestmark = pytest.mark.slow
 
@@ -51,15 +51,15 @@ def test_no_rate_never_waits() -> None:
 
 
 @contextmanager
-def turn(pace: Pace) -> Iterator[None]:
-    pace.begin(0)
+def turn(pace: RateLimiter) -> Iterator[None]:
+    pace.acquire(0)
     try:
         yield
     finally:
-        pace.end()
+        pace.release()
 
 
-def refuse(pace: Pace, calls: int) -> None:
+def refuse(pace: RateLimiter, calls: int) -> None:
     """So many calls at once, all refused, none of which asks for a pause."""
     together = threading.Barrier(calls)
 
@@ -67,14 +67,14 @@ def refuse(pace: Pace, calls: int) -> None:
         with turn(pace):
             together.wait()
         together.wait()
-        pace.refused(None)
+        pace.on_429(None)
 
     with ThreadPoolExecutor(calls) as pool:
         list(pool.map(call, range(calls)))
 
 
 def test_one_burst_of_refusals_halves_the_limit_once_and_answers_raise_it_again() -> None:
-    pace = Pace(ModelOptions(max_connections=16))
+    pace = RateLimiter(ModelOptions(max_connections=16))
     refuse(pace, 16)
     assert pace.limit == 8
     refuse(pace, 8)
@@ -82,17 +82,17 @@ def test_one_burst_of_refusals_halves_the_limit_once_and_answers_raise_it_again(
     raised = 0
     while pace.limit < 16:
         with turn(pace):
-            pace.answered(None)
+            pace.on_success(None)
         raised += 1
     # One more connection for each limit's worth of answers: 4 + 5 + ... + 15 are 114, a few less as it grows meanwhile.
     assert 90 <= raised <= 125
     for _ in range(200):
-        pace.answered(None)
+        pace.on_success(None)
     assert pace.limit == 16
 
 
 def test_the_limit_never_falls_below_one_call() -> None:
-    pace = Pace(ModelOptions(max_connections=3))
+    pace = RateLimiter(ModelOptions(max_connections=3))
     for _ in range(5):
         refuse(pace, 1)
     assert pace.limit == 1
@@ -126,18 +126,18 @@ class Limited:
 
     def __init__(self, most: int) -> None:
         self._most, self._lock = most, threading.Lock()
-        self._busy = self.refused = self.answered = 0
+        self._busy = self.on_429 = self.on_success = 0
 
     def __call__(self, call: Call) -> Answer:
         with self._lock:
             if self._busy >= self._most:
-                self.refused += 1
+                self.on_429 += 1
                 return error(429, "too many at a time")
             self._busy += 1
         time.sleep(0.02)
         with self._lock:
             self._busy -= 1
-            self.answered += 1
+            self.on_success += 1
         return chat("ok")
 
 
@@ -150,8 +150,8 @@ def test_it_settles_at_what_the_server_takes_and_no_call_is_lost(
     with ThreadPoolExecutor(32) as pool:
         texts = list(pool.map(lambda _: model.complete(ASKED).text, range(300)))
     assert texts == ["ok"] * 300
-    assert server.answered == 300
-    assert server.refused < 200, "without backing off, 28 of every 32 attempts are refused"
+    assert server.on_success == 300
+    assert server.on_429 < 200, "without backing off, 28 of every 32 attempts are refused"
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_no_more_is_asked_in_a_minute_than_is_allowed(
 
 
 def test_turns_are_taken_in_the_order_in_which_they_were_asked_for() -> None:
-    pace, order = Pace(ModelOptions(max_connections=1)), []
+    pace, order = RateLimiter(ModelOptions(max_connections=1)), []
 
     def call(number: int) -> None:
         with turn(pace):
@@ -194,7 +194,7 @@ def test_turns_are_taken_in_the_order_in_which_they_were_asked_for() -> None:
 
 def test_waiting_for_a_turn_ends_when_the_run_is_being_stopped() -> None:
     options = ModelOptions(max_connections=1)
-    pace = Pace(options)
+    pace = RateLimiter(options)
     with turn(pace):
         threading.Timer(0.1, options.stopping.set).start()
         with pytest.raises(RunStopped), turn(pace):

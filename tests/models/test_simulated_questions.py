@@ -273,7 +273,7 @@ def test_notes_are_read_whoever_wrote_them() -> None:
         'The answer "Wexmouth" was wrong. The director is Thea Ambrosch. Next time I should search Lucan Thrale '
         "directly and use Lookup[died] before I answer, by step 5, and not give up."
     )
-    notes = simulated_questions_notes.read(text)
+    notes = simulated_questions_notes.read_notes(text)
     assert (notes.wrong, notes.facts) == (["Wexmouth"], {"director": "Thea Ambrosch"})
     assert (notes.titles, notes.words, notes.deadline) == (["Lucan Thrale"], ["died"], 5)
     assert notes.cured == {"early", "unread"}
@@ -297,7 +297,7 @@ def test_a_reflection_without_a_verdict_calls_no_answer_wrong() -> None:
     text = reflection(AT_ROAD, ("Action: Finish[Ivo Stanck]", "The answer has been handed in."))
     assert 'I handed in "Ivo Stanck" and was not told whether it is right' in text
     assert "wrong" not in text
-    assert simulated_questions_notes.read(text).wrong == []
+    assert simulated_questions_notes.read_notes(text).wrong == []
 
 
 def test_a_reflection_on_a_sentence_says_that_it_was_too_long() -> None:
@@ -353,7 +353,7 @@ def test_a_reflection_on_the_wrong_comparison_gives_both_values() -> None:
     ],
 )
 def test_questions_are_taken_apart(question: str, form: str, subjects: list[str], path: list[str]) -> None:
-    read = simulated_questions_asked.read(question)
+    read = simulated_questions_asked.read_question(question)
     assert (read.form, [thing.name for thing in read.subjects]) == (form, subjects)
     assert [relation.name for relation in read.path] == path
 
@@ -368,12 +368,12 @@ def test_questions_are_taken_apart(question: str, form: str, subjects: list[str]
     ],
 )
 def test_all_profiles_of_the_environment_are_understood(seen: str, offered: tuple[str, ...]) -> None:
-    view = simulated_questions_view.read("Question: Who?", [("Action: Search[Nope]", seen)])
+    view = simulated_questions_view.read_view("Question: Who?", [("Action: Search[Nope]", seen)])
     assert view.missed == {"nope": offered}
 
 
 def test_an_answer_that_was_not_accepted_as_an_action_is_no_page() -> None:
-    view = simulated_questions_view.read(
+    view = simulated_questions_view.read_view(
         "Question: Who?", [("**Action:** Search[Nope]", "No action was found. Write one.")]
     )
     assert not view.pages

@@ -10,7 +10,7 @@ import pytest
 
 from reflex_bench.envs.alfworld.official.package import package_folder
 from reflex_bench.models.simulated import household_notes as notes
-from reflex_bench.models.simulated.household_view import Goal, View, read
+from reflex_bench.models.simulated.household_view import Goal, View, read_view
 
 KINDS = {
     "pick_and_place_simple": "put",
@@ -47,15 +47,15 @@ def test_every_task_sentence_of_the_package_is_understood() -> None:
     for kind, sentence in sentences:
         task = sentence.format(obj="mug", recep="sidetable", toggle="desklamp")
         target = "desklamp" if kind == "examine" else "sidetable"
-        assert read(room(task), []).goal == Goal(kind, "mug", target)
+        assert read_view(room(task), []).goal == Goal(kind, "mug", target)
 
 
 def test_a_task_of_another_kind_is_not_taken_for_one_of_these() -> None:
-    assert read(room("put a clean slice of apple in fridge"), []).goal is None
+    assert read_view(room("put a clean slice of apple in fridge"), []).goal is None
 
 
 def test_the_transcript_tells_where_everything_is() -> None:
-    view = read(
+    view = read_view(
         room("put a clean mug in sidetable"),
         [
             ("think: I look.", "OK."),
@@ -89,7 +89,7 @@ def test_the_transcript_tells_where_everything_is() -> None:
 
 
 def test_looking_at_a_place_nearby_is_being_there() -> None:
-    view = read(
+    view = read_view(
         room("put some mug on sidetable"),
         [
             ("go to cabinet 1", "You arrive at cabinet 1. The cabinet 1 is closed."),
@@ -114,7 +114,7 @@ NO_NUMBER = ("take mug from sinkbasin 1", "Nothing happens.")
 
 
 def after(task: str, *turns: tuple[str, str]) -> View:
-    return read(room(task), turns)
+    return read_view(room(task), turns)
 
 
 @pytest.mark.parametrize(

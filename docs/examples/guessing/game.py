@@ -45,7 +45,7 @@ class Guessing:
     def tools(self):
         return ()
 
-    def untold(self):
+    def without_feedback(self):
         return self
 
     def settings(self):

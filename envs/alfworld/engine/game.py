@@ -24,7 +24,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from reflex_bench.envs.alfworld.engine.goal import facts_of, is_met
+from reflex_bench.envs.alfworld.engine.goal import facts_of, holds
 from reflex_bench.envs.alfworld.engine.household import Household
 from reflex_bench.envs.alfworld.engine.loading.pddl import UnknownGame
 from reflex_bench.envs.alfworld.engine.loading.reading import read_household
@@ -32,10 +32,10 @@ from reflex_bench.envs.alfworld.engine.rules import CHANGES, apply, available
 from reflex_bench.envs.alfworld.engine.state import State
 from reflex_bench.envs.alfworld.engine.text import NOTHING_HAPPENS, feedback, intro
 
-__all__ = ["Game", "Games", "Step", "UnknownGame"]
+__all__ = ["Game", "Games", "Outcome", "UnknownGame"]
 
 
-class Step(NamedTuple):
+class Outcome(NamedTuple):
     """What a game answers.
 
     Attributes:
@@ -92,24 +92,24 @@ class Game:
             raise UnknownGame(f"no game file: not JSON ({error})") from error
         return cls(read_household(content))
 
-    def reset(self) -> Step:
+    def reset(self) -> Outcome:
         """Starts afresh; the answer's observation is the opening text, banner and task included."""
         self.state: State = self.household.start.copy()
-        self.won: bool = is_met(self.household.goal, self.state)
+        self.won: bool = holds(self.household.goal, self.state)
         self._look_for_options()
-        return Step(intro(self.household, self.state), self.won, self.admissible)
+        return Outcome(intro(self.household, self.state), self.won, self.admissible)
 
-    def step(self, command: str) -> Step:
+    def step(self, command: str) -> Outcome:
         """Executes one command, which must be admissible to the letter; only white space around it is ignored."""
         action = self._options.get(command.strip())
         if action is None:
-            return Step(NOTHING_HAPPENS, self.won, self.admissible, valid=False)
+            return Outcome(NOTHING_HAPPENS, self.won, self.admissible, valid=False)
         if action.verb in CHANGES:
             apply(self.household, self.state, action)
             self._look_for_options()
             if action.verb in self._decisive:
-                self.won = is_met(self.household.goal, self.state)
-        return Step(feedback(self.household, self.state, action), self.won, self.admissible)
+                self.won = holds(self.household.goal, self.state)
+        return Outcome(feedback(self.household, self.state, action), self.won, self.admissible)
 
     def _look_for_options(self) -> None:
         self._options = available(self.household, self.state)
@@ -134,10 +134,10 @@ class Games:
     def __init__(self, games: Iterable[Game]) -> None:
         self.games = list(games)
 
-    def reset(self) -> list[Step]:
+    def reset(self) -> list[Outcome]:
         return [game.reset() for game in self.games]
 
-    def step(self, commands: Sequence[str]) -> list[Step]:
+    def step(self, commands: Sequence[str]) -> list[Outcome]:
         """One command for each game; those that are won play on.
 
         Raises:

@@ -25,30 +25,30 @@ class Fact(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Every:
+class And:
     """All of the parts."""
 
     parts: tuple[Goal, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Some:
+class Or:
     """At least one of the parts."""
 
     parts: tuple[Goal, ...]
 
 
-Goal = Fact | Every | Some
+Goal = Fact | And | Or
 
-_TRUE, _FALSE = Every(()), Some(())
+_TRUE, _FALSE = And(()), Or(())
 
 
-def is_met(goal: Goal, state: State) -> bool:
+def holds(goal: Goal, state: State) -> bool:
     """Whether a goal holds in a state."""
-    if isinstance(goal, Every):
-        return all(is_met(part, state) for part in goal.parts)
-    if isinstance(goal, Some):
-        return any(is_met(part, state) for part in goal.parts)
+    if isinstance(goal, And):
+        return all(holds(part, state) for part in goal.parts)
+    if isinstance(goal, Or):
+        return any(holds(part, state) for part in goal.parts)
     predicate, thing, other = goal
     if predicate == "inreceptacle":
         return thing in state.inside[other]
@@ -219,8 +219,8 @@ def _every(parts: Iterator[Goal]) -> Goal:
     for part in parts:
         if part == _FALSE:
             return _FALSE
-        kept.extend(part.parts if isinstance(part, Every) else [part])
-    return kept[0] if len(kept) == 1 else Every(tuple(kept))
+        kept.extend(part.parts if isinstance(part, And) else [part])
+    return kept[0] if len(kept) == 1 else And(tuple(kept))
 
 
 def _some(parts: Iterator[Goal]) -> Goal:
@@ -228,5 +228,5 @@ def _some(parts: Iterator[Goal]) -> Goal:
     for part in parts:
         if part == _TRUE:
             return _TRUE
-        kept.extend(part.parts if isinstance(part, Some) else [part])
-    return kept[0] if len(kept) == 1 else Some(tuple(kept))
+        kept.extend(part.parts if isinstance(part, Or) else [part])
+    return kept[0] if len(kept) == 1 else Or(tuple(kept))

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from itertools import count, product
 from typing import TYPE_CHECKING
 
-from reflex_bench.envs.alfworld.engine.goal import Every, Fact, Goal, is_met
+from reflex_bench.envs.alfworld.engine.goal import And, Fact, Goal, holds
 from reflex_bench.envs.alfworld.engine.household import NOWHERE, Action, Household
 from reflex_bench.envs.alfworld.engine.rules import apply, command
 from reflex_bench.envs.alfworld.engine.state import State
@@ -37,7 +37,7 @@ def shortest_plan(game: Game) -> list[str] | None:
     No shorter list of commands wins: the length is exact, not a bound. The game itself is not changed.
     """
     household, start = game.household, game.state
-    ways = sorted((_bound(household, start, way), sorted(way)) for way in set(_ways(household.goal)))
+    ways = sorted((_heuristic(household, start, way), sorted(way)) for way in set(_ways(household.goal)))
     best: Plan | None = None
     for bound, way in ways:
         limit = _IMPOSSIBLE if best is None else len(best)
@@ -51,7 +51,7 @@ def shortest_plan(game: Game) -> list[str] | None:
 def _ways(goal: Goal) -> Iterator[Way]:
     if isinstance(goal, Fact):
         yield frozenset([goal])
-    elif isinstance(goal, Every):
+    elif isinstance(goal, And):
         for choice in product(*(list(_ways(part)) for part in goal.parts)):
             yield frozenset().union(*choice)
     else:
@@ -62,22 +62,22 @@ def _ways(goal: Goal) -> Iterator[Way]:
 def _search(game: Household, start: State, way: Way, limit: int) -> Plan | None:
     """A shortest plan for one way (A*), if there is one of fewer than `limit` commands."""
     order = count()
-    queue: list[tuple[int, int, Plan, State]] = [(_bound(game, start, way), next(order), (), start)]
+    queue: list[tuple[int, int, Plan, State]] = [(_heuristic(game, start, way), next(order), (), start)]
     seen: dict[object, int] = {}
     while queue:
         _, _, plan, state = heapq.heappop(queue)
-        if all(is_met(fact, state) for fact in way):
+        if all(holds(fact, state) for fact in way):
             return plan
         key = _key(state, way)
         if seen.get(key, limit) <= len(plan):
             continue
         seen[key] = len(plan)
-        for errand in _errands(game, state, way):
+        for errand in _successors(game, state, way):
             after = state.copy()
             for action in errand:
                 apply(game, after, action)
             longer = plan + errand
-            promised = len(longer) + _bound(game, after, way)
+            promised = len(longer) + _heuristic(game, after, way)
             if promised < limit:
                 heapq.heappush(queue, (promised, next(order), longer, after))
     return None
@@ -89,13 +89,13 @@ def _key(state: State, way: Way) -> object:
     lying = tuple(
         (place, thing) for place, kept in enumerate(state.lying) for thing in kept if thing in things
     )
-    done = tuple(is_met(fact, state) for fact in sorted(way))
+    done = tuple(holds(fact, state) for fact in sorted(way))
     return state.place, state.held, frozenset(state.opened), inside, lying, done
 
 
-def _errands(game: Household, state: State, way: Way) -> Iterator[Plan]:
+def _successors(game: Household, state: State, way: Way) -> Iterator[Plan]:
     """Everything worth doing next: one action that matters, with the walking and opening that it takes."""
-    open_facts = [fact for fact in way if not is_met(fact, state)]
+    open_facts = [fact for fact in way if not holds(fact, state)]
     cutting = any(fact.predicate == "issliced" for fact in open_facts)
     for fact in open_facts:
         if fact.predicate == "istoggled":
@@ -152,7 +152,7 @@ def _appliances(game: Household, predicate: str) -> set[int]:
     return {r for r in kinds[predicate] if game.spot[r] != NOWHERE}
 
 
-def _bound(game: Household, state: State, way: Way) -> int:
+def _heuristic(game: Household, state: State, way: Way) -> int:
     """Commands that a way still takes at least.
 
     For each thing, the actions that no other thing's errands can save (`core`), and all of its errands as if it were
@@ -160,7 +160,7 @@ def _bound(game: Household, state: State, way: Way) -> int:
     """
     unmet: dict[object, list[Fact]] = defaultdict(list)
     for fact in way:
-        if not is_met(fact, state):
+        if not holds(fact, state):
             unmet[fact.predicate if fact.predicate in _NO_OBJECT else fact.thing].append(fact)
     cores, rest = 0, 0
     for facts in unmet.values():

@@ -27,7 +27,7 @@ __all__ = [
     "cached",
     "generate",
     "generate_one",
-    "read",
+    "read_recipe",
     "write",
 ]
 
@@ -99,10 +99,10 @@ def cached(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, ...]:
     Raises:
         UsageError: the folder cannot be written.
     """
-    return read(recipe, count, folder) or _write_all(recipe, count, folder)
+    return read_recipe(recipe, count, folder) or _write_all(recipe, count, folder)
 
 
-def read(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, ...] | None:
+def read_recipe(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, ...] | None:
     """The index of a folder that `write` completed with these settings and whose games are unchanged; else None."""
     index = _index(folder)
     if index is None or not index.get("complete") or not _same(index, _settings(recipe, count)):

@@ -21,7 +21,7 @@ from reflex_bench.envs.alfworld.generator.layouts import (
     tables,
 )
 
-FEWEST_RECEPTACLES = 10
+MIN_RECEPTACLES = 10
 
 # How many pieces stand in a room that is only known to have some: (fewest, most, height in centimetres).
 _PIECES: dict[str, tuple[int, int, int]] = {
@@ -50,7 +50,7 @@ _PIECES: dict[str, tuple[int, int, int]] = {
     "TowelHolder": (1, 2, 140),
     "TVStand": (1, 1, 0),
 }
-# What fills up a room that would stay below `FEWEST_RECEPTACLES`, in this order, round and round.
+# What fills up a room that would stay below `MIN_RECEPTACLES`, in this order, round and round.
 _FILLERS = {
     KITCHEN: ("Cabinet", "Drawer"),
     LIVING_ROOM: ("SideTable", "Drawer", "Shelf", "Drawer", "Cabinet"),
@@ -115,8 +115,8 @@ def furnish(number: int) -> Room:
         fewest, most, _ = _PIECES[kind]
         pieces += places.build(kind, dice.between(fewest, most))
     fillers = _FILLERS[plan.kind]
-    for turn in range(FEWEST_RECEPTACLES):
-        if len(pieces) >= FEWEST_RECEPTACLES:
+    for turn in range(MIN_RECEPTACLES):
+        if len(pieces) >= MIN_RECEPTACLES:
             break
         pieces += places.build(fillers[turn % len(fillers)], 1)
     pieces.sort(key=lambda piece: piece.id)

@@ -25,7 +25,7 @@ from reflex_bench.envs.alfworld.parsing.commands import (
     ACTION_LABEL,
     COMMAND,
     GIVE_UP,
-    LONGEST,
+    MAX_LENGTH,
     command_in,
     command_of_call,
     is_placeholder,
@@ -70,7 +70,7 @@ def read_action(completion: str, policy: ParsePolicy, admissible: Sequence[str] 
     """
     if policy == "strict":
         return _strict(completion)
-    if len(completion) <= LONGEST and completion.isascii():
+    if len(completion) <= MAX_LENGTH and completion.isascii():
         if COMMAND.fullmatch(completion) and not admissible:
             command, repairs = command_in(completion)
             if command == completion and not is_placeholder(command):
@@ -114,7 +114,9 @@ def _strict(completion: str) -> Action:
         reading.thoughts.append(filled[0][len(THINK) :].strip())
         return reading.action(None)
     reading.meant_to_act = True
-    return reading.action(filled[0] if len(filled[0]) <= LONGEST and COMMAND.fullmatch(filled[0]) else None)
+    return reading.action(
+        filled[0] if len(filled[0]) <= MAX_LENGTH and COMMAND.fullmatch(filled[0]) else None
+    )
 
 
 def _repaired(completion: str, near: Sequence[str]) -> Action:

@@ -10,7 +10,7 @@ from reflex_bench.envs.completions import labels
 from reflex_bench.envs.completions.characters import narrow
 
 GIVE_UP = "give up"
-LONGEST = 200
+MAX_LENGTH = 200
 """Characters of a command; a longer line is prose, which also keeps the patterns below linear."""
 
 _NAME = r"(?!the |an? )[a-z][a-z'-]*(?: [a-z][a-z'-]*){0,2}(?: [0-9]+)?"
@@ -99,7 +99,7 @@ def undress(line: str) -> tuple[int, list[str]]:
 
 def command_in(line: str) -> tuple[str | None, list[str]]:
     """The command that a line is, and the liberties it took to see it; None for any other line."""
-    if len(line) > LONGEST:
+    if len(line) > MAX_LENGTH:
         return None, []
     if line[-1:].isalnum() and line.isascii() and COMMAND.fullmatch(line) and not _ARTICLE.search(line):
         return line, []  # as most are: what follows would find nothing to do
@@ -189,7 +189,7 @@ def command_of_call(name: str, arguments: Mapping[str, Any] | Sequence[str] | st
         "", " ".join(_CAMEL.sub(" ", name).replace("_", " ").replace("-", " ").lower().split())
     )
     for words in (" ".join([verb, *values]), _filled(verb, values)):
-        command, _ = _tidied(words, " ".join(words.split())) if len(words) <= LONGEST else (None, [])
+        command, _ = _tidied(words, " ".join(words.split())) if len(words) <= MAX_LENGTH else (None, [])
         if command is not None:
             return command
     return None

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from reflex_bench.envs.alfworld.parsing.commands import LONGEST
+from reflex_bench.envs.alfworld.parsing.commands import MAX_LENGTH
 from reflex_bench.envs.completions.characters import narrow
 
 _ACTIONS = (
@@ -63,7 +63,7 @@ def near_miss(written: str, admissible: Sequence[str], announced: bool = False) 
         admissible: the commands that the game would accept now.
         announced: whether words such as "I will" may stand before it.
     """
-    if len(written) > LONGEST:
+    if len(written) > MAX_LENGTH:
         return None
     text = " ".join(narrow(written).lower().split()).strip(_END)
     lead = _LEAD.match(text) if announced else None

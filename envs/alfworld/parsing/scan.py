@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from reflex_bench.envs.alfworld.parsing.commands import (
-    LONGEST,
+    MAX_LENGTH,
     command_in,
     command_of_call,
     is_placeholder,
@@ -168,8 +168,8 @@ def near(text: str, reading: Reading, announced: bool) -> str | None:
 def _over_two_lines(name: str, after: Sequence[str], reading: Reading) -> str | None:
     """`Action: go to`, then `Action Input: desk 1`."""
     following = narrow(after[0]) if after else ""
-    label = _INPUT_LABEL.match(following, undress(following)[0]) if len(following) <= LONGEST else None
-    if label is None or len(name) > LONGEST:
+    label = _INPUT_LABEL.match(following, undress(following)[0]) if len(following) <= MAX_LENGTH else None
+    if label is None or len(name) > MAX_LENGTH:
         return None
     value = after[0][label.end() :].strip(" *_`")
     command = command_of_call(name.strip(" *_`\"'[]()."), as_mapping(value.strip("\"'")))

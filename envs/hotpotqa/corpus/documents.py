@@ -44,10 +44,10 @@ class Document:
     @property
     def text(self) -> str:
         """The whole page."""
-        return joined(self.sentences)
+        return join_sentences(self.sentences)
 
 
-def joined(sentences: Iterable[str]) -> str:
+def join_sentences(sentences: Iterable[str]) -> str:
     """Sentences as running text; a space only where the data has no white space of its own."""
     text = ""
     for sentence in sentences:

@@ -34,7 +34,7 @@ USER_AGENT = (
 # Characters that no title may hold; a query with one can only be searched for.
 _NO_TITLE = frozenset("[]{}|#<>\n")
 _BUSY = frozenset({429, 500, 502, 503, 504})
-_LONGEST_PAUSE = 60.0
+_MAX_PAUSE = 60.0
 
 
 class Wikipedia:
@@ -141,7 +141,7 @@ class Wikipedia:
                 trouble = f"HTTP {error.code}"
                 wait = max(wait, _retry_after(error.headers))
                 error.close()
-                if error.code not in _BUSY or wait > _LONGEST_PAUSE:
+                if error.code not in _BUSY or wait > _MAX_PAUSE:
                     break
             except (OSError, http.client.HTTPException) as error:
                 trouble = f"{type(error).__name__}: {getattr(error, 'reason', error)}"

@@ -20,7 +20,7 @@ from reflex_bench.envs.hotpotqa.parsing.brackets import (
     family,
     line_end,
 )
-from reflex_bench.envs.hotpotqa.parsing.marks import GAP, LABEL, VERB, Call, prefix_end
+from reflex_bench.envs.hotpotqa.parsing.marks import GAP, LABEL, VERB, FoundAction, prefix_end
 from reflex_bench.envs.hotpotqa.parsing.verbs import plain_argument, verb_of
 
 _I = re.IGNORECASE | re.ASCII
@@ -33,10 +33,10 @@ _INLINE_LABEL = re.compile(rf"\baction{GAP}[0-9]{{0,6}}{GAP}[:：]", _I)
 _AFTER_SENTENCE = re.compile(rf"[.!?:;。！？：；→]{GAP}{VERB}{GAP}[{re.escape(OPENING)}]", _I)
 
 
-def first_call(text: str) -> Call | None:
+def first_call(text: str) -> FoundAction | None:
     """The first action in the text, None where there is none."""
-    aside: Call | None = None
-    unknown: Call | None = None
+    aside: FoundAction | None = None
+    unknown: FoundAction | None = None
     after_label = False
     start = 0
     while start <= len(text):
@@ -53,7 +53,7 @@ def first_call(text: str) -> Call | None:
     return aside or forms.handed_in(text) or unknown
 
 
-def labelled_call(text: str, last_line: bool = False) -> Call | None:
+def labelled_call(text: str, last_line: bool = False) -> FoundAction | None:
     """The first action that stands behind a label, or in a tag, with nothing but itself on its line.
 
     Args:
@@ -89,7 +89,7 @@ def is_action_label(line: str) -> bool:
     return label is not None and bool(label["action"]) and not line[label.end() :].strip(_BLANKS)
 
 
-def at_line_start(text: str, start: int, stop: int, after_label: bool) -> Call | None:
+def at_line_start(text: str, start: int, stop: int, after_label: bool) -> FoundAction | None:
     """The action with which a line begins, or its label for an action and one."""
     at = prefix_end(text, start, stop)
     repairs = _prefix_repairs(text[start:at])
@@ -122,7 +122,7 @@ def call_at(
     repairs: tuple[str, ...],
     labelled: bool,
     one_line: bool = False,
-) -> Call | None:
+) -> FoundAction | None:
     """The action with brackets that begins at `at`."""
     verb = _VERB.match(text, at, stop)
     if verb is None:
@@ -138,7 +138,7 @@ def call_at(
     return _made(start, verb, argument, repairs)
 
 
-def _made(start: int, verb: re.Match[str], argument: Argument, repairs: tuple[str, ...]) -> Call:
+def _made(start: int, verb: re.Match[str], argument: Argument, repairs: tuple[str, ...]) -> FoundAction:
     written, gap, bracket = verb[1] or verb[2], verb[3], verb[4]
     name = verb_of(written) or written
     renamed = written.lower() != name.lower()
@@ -148,26 +148,26 @@ def _made(start: int, verb: re.Match[str], argument: Argument, repairs: tuple[st
     more += ("markdown",) if gap.strip() and "markdown" not in repairs else ()
     more += ("other_punctuation",) if bracket != "[" and "other_punctuation" not in repairs else ()
     text, plain = plain_argument(name, argument.text, bracket)
-    return Call(start, argument.end, name, text, repairs + more + argument.repairs + plain)
+    return FoundAction(start, argument.end, name, text, repairs + more + argument.repairs + plain)
 
 
-def _unknown_at(text: str, start: int, at: int, stop: int, repairs: tuple[str, ...]) -> Call | None:
+def _unknown_at(text: str, start: int, at: int, stop: int, repairs: tuple[str, ...]) -> FoundAction | None:
     verb = _UNKNOWN.match(text, at, stop)
     if verb is None:
         return None
     argument = argument_on_line(text, verb.end(), family("["))
     if argument is None:
         return None
-    return Call(start, argument.end, verb.group(1), argument.text, repairs + argument.repairs)
+    return FoundAction(start, argument.end, verb.group(1), argument.text, repairs + argument.repairs)
 
 
-def _unknown_alone(text: str, start: int, stop: int) -> Call | None:
+def _unknown_alone(text: str, start: int, stop: int) -> FoundAction | None:
     at = prefix_end(text, start, stop)
     call = _unknown_at(text, start, at, stop, _prefix_repairs(text[start:at]))
     return call if call and not text[call.end : stop].strip(" \t*_`.") else None
 
 
-def _behind_inline_label(text: str, start: int, stop: int) -> Call | None:
+def _behind_inline_label(text: str, start: int, stop: int) -> FoundAction | None:
     label = _INLINE_LABEL.search(text, start, stop)
     if label is None:
         return None
@@ -175,7 +175,7 @@ def _behind_inline_label(text: str, start: int, stop: int) -> Call | None:
     return call_at(text, label.start(), at, stop, ("inline_action",), labelled=True, one_line=True)
 
 
-def _behind_other_label(text: str, start: int, stop: int) -> Call | None:
+def _behind_other_label(text: str, start: int, stop: int) -> FoundAction | None:
     label = _OTHER_LABEL.match(text, prefix_end(text, start, stop), stop)
     if label is None:
         return None
@@ -183,7 +183,7 @@ def _behind_other_label(text: str, start: int, stop: int) -> Call | None:
     return _alone(call_at(text, start, at, stop, ("wrong_label",), labelled=False, one_line=True), text, stop)
 
 
-def _behind_sentence(text: str, start: int, stop: int) -> Call | None:
+def _behind_sentence(text: str, start: int, stop: int) -> FoundAction | None:
     sentence = _AFTER_SENTENCE.search(text, start, stop)
     if sentence is None:
         return None
@@ -191,14 +191,14 @@ def _behind_sentence(text: str, start: int, stop: int) -> Call | None:
     return _alone(call_at(text, at, at, stop, ("inline_action",), labelled=False, one_line=True), text, stop)
 
 
-def _announced(text: str, start: int, stop: int) -> Call | None:
+def _announced(text: str, start: int, stop: int) -> FoundAction | None:
     place = announced(text[start:stop]) if "[" in text[start:stop] else None
     if place is None:
         return None
     return call_at(text, start, start + place[0], stop, ("inline_action",), labelled=False, one_line=True)
 
 
-def _alone(call: Call | None, text: str, stop: int) -> Call | None:
+def _alone(call: FoundAction | None, text: str, stop: int) -> FoundAction | None:
     """The call, where nothing but further calls follows it on its line."""
     if call is None:
         return None

@@ -7,7 +7,7 @@ import re
 from reflex_bench.envs.completions import labels
 from reflex_bench.envs.completions.values import value_at
 from reflex_bench.envs.hotpotqa.parsing.brackets import CALL, line_end
-from reflex_bench.envs.hotpotqa.parsing.marks import GAP, LABEL, VERB, Call, prefix_end
+from reflex_bench.envs.hotpotqa.parsing.marks import GAP, LABEL, VERB, FoundAction, prefix_end
 from reflex_bench.envs.hotpotqa.parsing.verbs import plain_argument, verb_of
 
 MAX_ANSWER = 300
@@ -42,7 +42,7 @@ _BOXED = re.compile(r"\\boxed\{(?:\\text\{)?([^{}\n]*)\}")
 _FULL_STOP = re.compile(r"(?<=[a-z]{5})\.$")
 
 
-def action_input(text: str, start: int, at: int, stop: int, repairs: tuple[str, ...]) -> Call | None:
+def action_input(text: str, start: int, at: int, stop: int, repairs: tuple[str, ...]) -> FoundAction | None:
     """`Action: Search`, then `Action Input: …` or an object on the next line that is not blank."""
     written = _VERB_ALONE.match(text, at, stop)
     verb = verb_of(written[1]) if written else None
@@ -60,7 +60,7 @@ def action_input(text: str, start: int, at: int, stop: int, repairs: tuple[str, 
     return None
 
 
-def _behind_input(text: str, start: int, at: int, verb: str, repairs: tuple[str, ...]) -> Call | None:
+def _behind_input(text: str, start: int, at: int, verb: str, repairs: tuple[str, ...]) -> FoundAction | None:
     at = _BEFORE_INPUT.match(text, at).end()  # type: ignore[union-attr] # it matches nothing, too
     end = line_end(text, at)
     value = value_at(text, at) if text[at : at + 1] == "{" else None
@@ -69,16 +69,16 @@ def _behind_input(text: str, start: int, at: int, verb: str, repairs: tuple[str,
     elif LABEL.match(text, at):
         return None
     argument, more = plain_argument(verb, text[at:end].strip(_DECORATION))
-    return Call(start, end, verb, argument, (*repairs, "action_input", *more))
+    return FoundAction(start, end, verb, argument, (*repairs, "action_input", *more))
 
 
-def colon_form(text: str, start: int, at: int, stop: int, repairs: tuple[str, ...]) -> Call | None:
+def colon_form(text: str, start: int, at: int, stop: int, repairs: tuple[str, ...]) -> FoundAction | None:
     """`Search: …`."""
     written = _VERB_COLON.match(text, at, stop)
     return _to_line_end(text, start, written, stop, repairs) if written else None
 
 
-def free_form(text: str, start: int, at: int, stop: int, repairs: tuple[str, ...]) -> Call | None:
+def free_form(text: str, start: int, at: int, stop: int, repairs: tuple[str, ...]) -> FoundAction | None:
     """`Search …`, `Search for …`, `Finish with …`, behind a label."""
     written = _VERB_FREE.match(text, at, stop)
     if written is None:
@@ -90,7 +90,7 @@ def free_form(text: str, start: int, at: int, stop: int, repairs: tuple[str, ...
 
 def _to_line_end(
     text: str, start: int, written: re.Match[str], stop: int, repairs: tuple[str, ...]
-) -> Call | None:
+) -> FoundAction | None:
     verb = verb_of(written[1]) or ""
     rest = text[written.end() : stop].strip(_DECORATION)
     label = _INPUT.match(rest)
@@ -98,10 +98,10 @@ def _to_line_end(
     if not rest:
         return None
     argument, more = plain_argument(verb, _FULL_STOP.sub("", re.sub(r"</?\w{1,20}>", "", rest)))
-    return Call(start, stop, verb, argument, (*repairs, "colon_form", *more))
+    return FoundAction(start, stop, verb, argument, (*repairs, "colon_form", *more))
 
 
-def handed_in(text: str) -> Call | None:
+def handed_in(text: str) -> FoundAction | None:
     """`Final Answer: …`, `<answer>…</answer>` or `\\boxed{…}` as Finish; `<search>…</search>` as Search."""
     if CALL.search(text):
         return None
@@ -131,7 +131,7 @@ def handed_in(text: str) -> Call | None:
     return _answer(boxed.start(), boxed.end(), "Finish", boxed[1], ("tag",)) if boxed else None
 
 
-def _answer(start: int, end: int, verb: str, written: str, repairs: tuple[str, ...]) -> Call | None:
+def _answer(start: int, end: int, verb: str, written: str, repairs: tuple[str, ...]) -> FoundAction | None:
     boxed = _BOXED.fullmatch(written.strip(" \t\n*_`$"))
     argument, more = plain_argument(verb, boxed[1] if boxed else written.strip(" \t\n*_`"))
-    return Call(start, end, verb, argument, (*repairs, *more)) if len(argument) <= MAX_ANSWER else None
+    return FoundAction(start, end, verb, argument, (*repairs, *more)) if len(argument) <= MAX_ANSWER else None

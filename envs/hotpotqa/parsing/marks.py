@@ -25,7 +25,7 @@ VERB = r"(search|look[ _-]?up|finish)"
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class FoundAction:
     """An action: what precedes `start` is the thought, what follows `end` is surplus."""
 
     start: int

@@ -15,7 +15,7 @@ from reflex_bench.envs.hotpotqa.world.world import YEAR_OF, Entity, Fact, Value,
 
 WORKS = ("novel", "film", "painting", "album", "opera")
 YEARS = ("founded", "year", "term_start", "term_end", "married", "award_year", "chartered")
-LONGEST_LIST = 4
+MAX_LIST_LENGTH = 4
 # A page with fewer sentences gets a filler in any case.
 SHORT = 3
 PRONOUNS = {
@@ -198,7 +198,7 @@ class _Writer:
                 return [], set()
             facts.add(steps[0][0])
             at = str(steps[0][1])
-        steps = self.world.walk(at, slot.path[-1])[:LONGEST_LIST]
+        steps = self.world.walk(at, slot.path[-1])[:MAX_LIST_LENGTH]
         for fact, _ in steps:
             facts |= {fact} | self._years(fact)
         relation = slot.path[-1].lstrip("^").partition(":")[0]

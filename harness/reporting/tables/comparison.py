@@ -20,7 +20,7 @@ from reflex_bench.harness.reporting.tables.number_format import (
     amount,
     count,
     dollars,
-    joined,
+    join_names,
     p_value,
     percent,
 )
@@ -144,7 +144,7 @@ def _verdict(pair: Pair, several: int) -> Iterator[str]:
         yield "No task has a result in both arms yet."
         return
     if pair.idle:
-        yield f"Nothing follows from these numbers: {joined(pair.idle)} never acted."
+        yield f"Nothing follows from these numbers: {join_names(pair.idle)} never acted."
         return
     more = "more" if last.difference > 0 else "fewer" if last.difference < 0 else "neither more nor fewer"
     size = f"{abs(100 * last.difference):.1f} points {more}" if last.difference else more

@@ -76,7 +76,7 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def joined(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     """`a, b and c`."""
     *first, last = names
     return f"{', '.join(first)} and {last}" if first else last

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from reflex_bench.core.control_characters import plain
+from reflex_bench.core.control_characters import strip_control_chars
 from reflex_bench.core.errors import unknown
 
 if TYPE_CHECKING:
@@ -105,12 +105,12 @@ def rich_table(table: Table, width: int) -> Group:
     from rich.console import Group
     from rich.text import Text
 
-    parts: list[Text | RichTable] = [Text(plain(table.title), style="bold"), Text("")]
+    parts: list[Text | RichTable] = [Text(strip_control_chars(table.title), style="bold"), Text("")]
     if table.lead:
         parts += [_rich_list(table.lead, "yellow"), Text("")]
     for grid in table.grids:
         if grid.title:
-            parts.append(Text(plain(grid.title), style="bold cyan"))
+            parts.append(Text(strip_control_chars(grid.title), style="bold cyan"))
         parts += [_rich_grid(grid, width), Text("")]
     if table.notes:
         parts.append(_rich_list(table.notes, "dim"))
@@ -123,7 +123,7 @@ def _rich_list(lines: tuple[str, ...], style: str) -> RichTable:
 
     listed = RichTable.grid(padding=(0, 1, 0, 0))
     for line in lines:
-        listed.add_row(Text("·", style=style), Text(plain(line), style=style))
+        listed.add_row(Text("·", style=style), Text(strip_control_chars(line), style=style))
     return listed
 
 
@@ -178,9 +178,9 @@ def _length(cell: Cell, beneath: bool) -> int:
 def _text(cell: Cell, beneath: bool) -> Text:
     from rich.text import Text
 
-    text = Text(plain(cell.text), style="bold" if cell.strong else "")
+    text = Text(strip_control_chars(cell.text), style="bold" if cell.strong else "")
     if cell.aside:
-        text.append("\n" if beneath else " ").append(plain(cell.aside), style="dim not bold")
+        text.append("\n" if beneath else " ").append(strip_control_chars(cell.aside), style="dim not bold")
     return text
 
 
@@ -219,7 +219,7 @@ def _md_cell(cell: Cell) -> str:
 
 def _md(text: str) -> str:
     # A bracket before `(` would end a link, one before `:` a definition that vanishes from the page.
-    return re.sub(r"([\\`*<|]|\](?=[(:]))", r"\\\1", plain(text))
+    return re.sub(r"([\\`*<|]|\](?=[(:]))", r"\\\1", strip_control_chars(text))
 
 
 def _csv(frame: pd.DataFrame) -> str:
@@ -229,7 +229,7 @@ def _csv(frame: pd.DataFrame) -> str:
 
 def _field(value: Any) -> Any:
     """A value for CSV; a text that a spreadsheet would take for a formula stands behind an apostrophe."""
-    return re.sub(r"^(?=[=+@-])", "'", plain(value)) if isinstance(value, str) else value
+    return re.sub(r"^(?=[=+@-])", "'", strip_control_chars(value)) if isinstance(value, str) else value
 
 
 def _latex(table: Table) -> str:
@@ -261,7 +261,7 @@ def _tex_cell(cell: Cell) -> str:
 
 def _tex(text: str) -> str:
     # A bracket or a star that opens a row would be read as the argument of the `\\` before it.
-    escaped = "".join(_LATEX.get(mark, mark) for mark in plain(text))
+    escaped = "".join(_LATEX.get(mark, mark) for mark in strip_control_chars(text))
     return "{" + escaped + "}" if escaped.startswith(("[", "*")) else escaped
 
 
@@ -287,4 +287,4 @@ def _html_cell(cell: Cell) -> str:
 
 
 def _h(text: str) -> str:
-    return html.escape(plain(text))
+    return html.escape(strip_control_chars(text))

@@ -8,18 +8,18 @@ from urllib.parse import urlsplit, urlunsplit
 
 from reflex_bench.core.errors import ContextOverflow, ModelError, ReflexError, RunStopped
 from reflex_bench.models.openai.errors.meanings import meaning_of
-from reflex_bench.models.openai.errors.messages import Complaint, complaint_in, one_line
+from reflex_bench.models.openai.errors.messages import Complaint, error_message, one_line
 from reflex_bench.models.openai.errors.rejections import unsupported_name
-from reflex_bench.models.openai.errors.retry_after import pause_asked
+from reflex_bench.models.openai.errors.retry_after import retry_after
 
 __all__ = [
     "Complaint",
-    "complaint_in",
+    "error_message",
     "one_line",
-    "pause_asked",
     "public_url",
-    "refusal",
-    "scrubbed",
+    "redact",
+    "rejection",
+    "retry_after",
     "unsupported",
 ]
 
@@ -28,7 +28,7 @@ __all__ = [
 _KEY_LIKE = re.compile(r"\bsk-[\w*.\-]{4,}|(?i:\bbearer)\s+[\w*.\-]{8,}")
 
 
-def scrubbed(text: str, secrets: Iterable[str]) -> str:
+def redact(text: str, secrets: Iterable[str]) -> str:
     """Text with every secret, and everything that looks like a key, replaced by `[key]`."""
     for secret in secrets:
         text = text.replace(secret, "[key]")
@@ -54,7 +54,7 @@ def unsupported(complaint: Complaint, sent: Collection[str]) -> tuple[str, str |
     return named, "max_completion_tokens" if named == "max_tokens" else None
 
 
-def refusal(status: int, complaint: Complaint, endpoint: str, model: str, has_key: bool) -> ReflexError:
+def rejection(status: int, complaint: Complaint, endpoint: str, model: str, has_key: bool) -> ReflexError:
     """The error for an answer that is none.
 
     Args:

@@ -10,7 +10,7 @@ from typing import Any
 
 _MESSAGE_LIMIT = 300
 _READ_LIMIT = 4000  # characters of an error body that are looked at
-_DEEPEST = 12  # wrappings in one another
+_MAX_DEPTH = 12  # wrappings in one another
 
 _MESSAGES = frozenset((
     "message", "msg", "error", "errors", "error_msg", "error_message", "errormessage", "err_msg", "errmsg",
@@ -103,7 +103,7 @@ class _Found:
     delay: str = ""
 
 
-def complaint_in(data: Any) -> Complaint:
+def error_message(data: Any) -> Complaint:
     """Reads an error body, or a value that was one, with all errors that it wraps.
 
     Known forms: OpenAI's (`error.message`), FastAPI's (`detail`, also as a list), Ollama's and xAI's (`error` as text),
@@ -151,7 +151,7 @@ def _json(text: str) -> Any:
 
 
 def _walk(value: Any, key: str, depth: int, found: _Found) -> None:
-    if depth > _DEEPEST:
+    if depth > _MAX_DEPTH:
         return
     if isinstance(value, dict):
         # What is said out here comes before what is said within.

@@ -23,7 +23,7 @@ _RESETS = ("requests", "tokens", "input-tokens", "output-tokens", "")
 _EPOCH = 1_000_000_000  # seconds; what is beyond it is a time, and no span
 
 
-def pause_asked(headers: Mapping[str, str], complaint: Complaint | None = None) -> float | None:
+def retry_after(headers: Mapping[str, str], complaint: Complaint | None = None) -> float | None:
     """Seconds after which an answer says that the endpoint may be asked again; None: it does not.
 
     `Retry-After` is in seconds or a date (RFC 9110, section 10.2.3); some servers write a unit, and `retry-after-ms` is

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from reflex_bench.core.errors import UsageError
-from reflex_bench.envs.alfworld.generator import GAME_FILE, INDEX_FILE, cached, read, write
+from reflex_bench.envs.alfworld.generator import GAME_FILE, INDEX_FILE, cached, read_recipe, write
 
 
 def test_what_was_written_is_read_back(tmp_path: Path) -> None:
     entries = write(3, 7, tmp_path / "games")
-    assert read(3, 7, tmp_path / "games") == entries
+    assert read_recipe(3, 7, tmp_path / "games") == entries
     assert [entry.number for entry in entries] == list(range(7))
     first = (tmp_path / "games" / entries[0].id / GAME_FILE).read_bytes()
     assert hashlib.sha256(first).hexdigest() == entries[0].sha256
@@ -28,8 +28,8 @@ def test_what_was_written_is_read_back(tmp_path: Path) -> None:
 
 def test_other_settings_are_another_folder(tmp_path: Path) -> None:
     write(3, 7, tmp_path / "games")
-    assert read(3, 8, tmp_path / "games") is None
-    assert read(4, 7, tmp_path / "games") is None
+    assert read_recipe(3, 8, tmp_path / "games") is None
+    assert read_recipe(4, 7, tmp_path / "games") is None
     with pytest.raises(UsageError, match="holds 7 games of seed 3"):
         write(4, 7, tmp_path / "games")
 
@@ -48,7 +48,7 @@ def test_a_damaged_or_missing_game_is_made_again(tmp_path: Path) -> None:
     game = tmp_path / entries[2].id / GAME_FILE
     whole = game.read_bytes()
     game.write_bytes(whole[:-1])
-    assert read(3, 7, tmp_path) is None
+    assert read_recipe(3, 7, tmp_path) is None
     assert cached(3, 7, tmp_path) == entries
     assert game.read_bytes() == whole
     game.unlink()
@@ -59,7 +59,7 @@ def test_a_damaged_or_missing_game_is_made_again(tmp_path: Path) -> None:
 def test_a_damaged_index_is_made_again(tmp_path: Path) -> None:
     entries = cached(3, 7, tmp_path)
     (tmp_path / INDEX_FILE).write_text('{"complete": tr')
-    assert read(3, 7, tmp_path) is None
+    assert read_recipe(3, 7, tmp_path) is None
     assert cached(3, 7, tmp_path) == entries
 
 
@@ -76,6 +76,6 @@ def test_a_killed_writer_leaves_nothing_that_looks_complete(tmp_path: Path) -> N
     writer.kill()
     writer.wait()
     assert list(folder.glob(f"*/*/{GAME_FILE}"))
-    assert read(3, 3000, folder) is None
+    assert read_recipe(3, 3000, folder) is None
     for game in folder.glob(f"*/*/{GAME_FILE}"):
         assert game.read_bytes().endswith(b"}\n")  # whole, or not there

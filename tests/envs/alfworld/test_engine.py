@@ -10,7 +10,7 @@ import alfworld_transcripts as transcripts
 import pytest
 
 from reflex_bench.envs.alfworld.engine import game as engine
-from reflex_bench.envs.alfworld.engine.game import Game, Games, Step, UnknownGame
+from reflex_bench.envs.alfworld.engine.game import Game, Games, Outcome, UnknownGame
 from reflex_bench.envs.alfworld.official.releases import RELEASES, rewrite
 
 
@@ -50,7 +50,7 @@ def test_the_records_cover_every_verb_and_every_way_to_win_and_to_lose_it_again(
 def test_a_command_that_is_not_admissible_is_not_valid_and_changes_nothing():
     game = Game.from_json(transcripts.game("refusals"))
     before = game.reset()
-    assert game.step("open fridge 1") == Step("Nothing happens.", False, before.admissible, valid=False)
+    assert game.step("open fridge 1") == Outcome("Nothing happens.", False, before.admissible, valid=False)
     assert game.step(" go to fridge 1\n").valid
 
 

@@ -171,12 +171,12 @@ def test_published_samples_are_the_positions_of_their_authors() -> None:
     assert (len(set(reflexion)), len(set(react))) == (100, 500)
 
 
-def numbered(count: int) -> splits.Source:
+def numbered(count: int) -> splits.QuestionSource:
     records = (
         {**OFFICIAL, "_id": f"q{n:04}", "type": "comparison" if n % 5 == 0 else "bridge"}
         for n in range(count)
     )
-    return splits.Source("dev", tuple(map(task, records)))
+    return splits.QuestionSource("dev", tuple(map(task, records)))
 
 
 def test_a_published_sample_is_taken_by_position_and_sorted_by_id() -> None:

@@ -23,7 +23,7 @@ from reflex_bench.envs.alfworld.engine.loading.formulas import (
     Variables,
     conjuncts,
     effects,
-    joined,
+    join_formulas,
     normal,
     predicates,
     renamed,
@@ -37,7 +37,7 @@ _SECTIONS = {":requirements", ":types", ":predicates", ":functions", ":action"}
 _PARTS = {":parameters", ":precondition", ":effect"}
 
 
-class Game(Protocol):
+class GameFacts(Protocol):
     """The facts of a game, of which conditions that differ are decided."""
 
     def given(self, parameters: Variables, conditions: frozenset[Formula]) -> Knowledge:
@@ -61,7 +61,7 @@ class Doubt:
     found: Rule
     own: Mapping[str, str]
 
-    def settle(self, game: Game) -> None:
+    def settle(self, game: GameFacts) -> None:
         """Make sure that it makes no difference in a game.
 
         Raises:
@@ -71,7 +71,7 @@ class Doubt:
         theirs = self.found.conditions
         common = ours & theirs
         knowledge = game.given(self.found.parameters, common)
-        if simplified(joined("and", common), knowledge) == FALSE:
+        if simplified(join_formulas("and", common), knowledge) == FALSE:
             return
         more = {part: simplified(part, knowledge) for part in theirs - common}
         less = {part: simplified(part, knowledge) for part in ours - common}
@@ -234,7 +234,7 @@ class _Reader:
             demanded, changed = normal(condition, names), effects(effect, names)
         except UnknownGame as refusal:
             raise UnknownGame(f"the action {name} has {refusal}") from None
-        for predicate, count in sorted(predicates(joined("and", [demanded, *changed]))):
+        for predicate, count in sorted(predicates(join_formulas("and", [demanded, *changed]))):
             if self._declared.get(predicate) != count:
                 raise UnknownGame(
                     f"a domain that does not declare the predicate {predicate} of {count} things"

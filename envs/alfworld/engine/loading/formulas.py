@@ -41,7 +41,7 @@ def normal(expression: Expression, names: Mapping[str, str]) -> Formula:
     return _normal(expression, names, False, 0)
 
 
-def joined(head: str, parts: Iterable[Formula]) -> Formula:
+def join_formulas(head: str, parts: Iterable[Formula]) -> Formula:
     """Return the conjunction (`and`) or disjunction (`or`) of formulas in normal form."""
     neutral, decisive = (TRUE, FALSE) if head == "and" else (FALSE, TRUE)
     kept: set[Formula] = set()
@@ -153,7 +153,7 @@ def _normal(expression: Expression, names: Mapping[str, str], negated: bool, dep
         return _normal(["or", ["not", rest[0]], rest[1]], names, negated, depth)
     if head in ("and", "or"):
         meant = _OTHER[head] if negated else head
-        return joined(meant, (_normal(part, names, negated, depth) for part in rest))
+        return join_formulas(meant, (_normal(part, names, negated, depth) for part in rest))
     if head in ("exists", "forall") and len(rest) == 2 and isinstance(rest[0], list):
         variables = tuple(typed(rest[0]))
         return _quantified(_OTHER[head] if negated else head, variables, rest[1], names, negated, depth)
@@ -185,7 +185,7 @@ def _quantified(
 def _simplified(formula: Formula, known: Knowledge, bound: Mapping[str, str]) -> Formula:
     head = formula[0]
     if head in ("and", "or"):
-        return joined(str(head), (_simplified(_formula(part), known, bound) for part in formula[1:]))
+        return join_formulas(str(head), (_simplified(_formula(part), known, bound) for part in formula[1:]))
     if head in ("exists", "forall"):
         variables: Variables = formula[1]  # type: ignore[assignment]
         if any(known.is_empty(kind) for _, kind in variables):

@@ -21,7 +21,7 @@ _LASTING = ("isclean", "istoggled", "issliced")
 Table = dict[str, set[Row]]
 
 
-def prospects(
+def reachable(
     facts: Facts, accepts: tuple[frozenset[int], ...], cleaners: Collection[str]
 ) -> tuple[Table, Table]:
     """For each predicate all that is or may become true, and all that is and stays true.
@@ -33,7 +33,7 @@ def prospects(
         accepts: for each receptacle, the objects that may be put into it.
         cleaners: the types of receptacle that clean.
     """
-    becoming = _becoming(facts, accepts, cleaners)
+    becoming = _delete_relaxation(facts, accepts, cleaners)
     possible = {
         name: {*facts.rows(name), *becoming.get(name, ())} for name in PREDICATES.keys() - _NOT_FOLLOWED
     }
@@ -45,7 +45,7 @@ def prospects(
     return possible, certain
 
 
-def _becoming(facts: Facts, accepts: tuple[frozenset[int], ...], cleaners: Collection[str]) -> Table:
+def _delete_relaxation(facts: Facts, accepts: tuple[frozenset[int], ...], cleaners: Collection[str]) -> Table:
     """What the actions can bring about."""
     agent = next((name for name, kind in facts.types.items() if kind == "agent"), "")
     spot: dict[str, str] = {row[0]: row[1] for row in facts.rows("receptacleatlocation")}
@@ -90,7 +90,7 @@ class Foresight:
 
     Args:
         facts: the problem.
-        possible, certain: what `prospects` tells of it.
+        possible, certain: what `reachable` tells of it.
     """
 
     def __init__(self, facts: Facts, possible: Table, certain: Table) -> None:

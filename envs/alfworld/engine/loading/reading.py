@@ -11,7 +11,7 @@ from reflex_bench.envs.alfworld.engine.household import NOWHERE, Household
 from reflex_bench.envs.alfworld.engine.loading.domain import Domain, read_domain
 from reflex_bench.envs.alfworld.engine.loading.facts import Facts
 from reflex_bench.envs.alfworld.engine.loading.pddl import UnknownGame
-from reflex_bench.envs.alfworld.engine.loading.reachability import Foresight, prospects
+from reflex_bench.envs.alfworld.engine.loading.reachability import Foresight, reachable
 from reflex_bench.envs.alfworld.engine.loading.wording import Wording, read_wording
 from reflex_bench.envs.alfworld.engine.rules import everywhere
 from reflex_bench.envs.alfworld.engine.state import State
@@ -48,7 +48,7 @@ def _household(domain: Domain, facts: Facts, wording: Wording, task: str) -> Hou
         raise UnknownGame("a problem with a receptacle in two places")
     standing = _grouped(((place, receptacle) for receptacle, place in spots), len(locations))
     accepts = _accepts(facts)
-    possible, certain = prospects(facts, accepts, domain.cleaners)
+    possible, certain = reachable(facts, accepts, domain.cleaners)
     for doubt in domain.doubts:
         doubt.settle(Foresight(facts, possible, certain))
     return Household(

@@ -10,7 +10,7 @@ from reflex_bench.envs.alfworld.generator.goals import LAMP_TABLES, PUT_TWO, Goa
 from reflex_bench.envs.alfworld.generator.layouts import BATHROOM, BEDROOM, KITCHEN, LIVING_ROOM, tables
 from reflex_bench.envs.alfworld.generator.rooms import Receptacle, Room, coordinates
 
-FEWEST_OBJECTS, MOST_OBJECTS = 20, 60
+MIN_OBJECTS, MAX_OBJECTS = 20, 60
 
 # About how many objects a furnished room has.
 _FULLNESS = {KITCHEN: (34, 56), LIVING_ROOM: (20, 34), BEDROOM: (22, 38), BATHROOM: (20, 30)}
@@ -47,7 +47,7 @@ _SPACE: dict[str, tuple[int, int]] = {
     "ToiletPaperHanger": (1, 5),
     "TowelHolder": (1, 9),
 }
-_MOST_COPIES = 3  # gen/constants.py, MAX_NUM_OF_OBJ_INSTANCES
+_MAX_COPIES = 3  # gen/constants.py, MAX_NUM_OF_OBJ_INSTANCES
 _FEW_COPIES = {
     "BaseballBat": 1,
     "BasketBall": 1,
@@ -154,7 +154,7 @@ def fill(room: Room, goal: Goal, dice: Dice) -> tuple[Thing, ...] | None:
         if kind in room.types:
             filler.set_up(kind, tops, fixed=False)
     filler.furnish(objects_of(room) - {goal.target}, dice.between(*_FULLNESS[room.kind]))
-    enough = FEWEST_OBJECTS <= len(filler.things) <= MOST_OBJECTS
+    enough = MIN_OBJECTS <= len(filler.things) <= MAX_OBJECTS
     return tuple(sorted(filler.things, key=lambda thing: thing.id)) if enough else None
 
 
@@ -199,12 +199,12 @@ class _Filler:
     def furnish(self, kinds: frozenset[str], aim: int) -> None:
         """One of each kind, then further copies, until about `aim` objects are there."""
         order = self._dice.shuffled(sorted(kinds))
-        for _ in range(_MOST_COPIES):
+        for _ in range(_MAX_COPIES):
             for kind in order:
                 if len(self.things) >= aim:
                     return
                 present = sum(thing.type == kind for thing in self.things)
-                if present < _FEW_COPIES.get(kind, _MOST_COPIES):
+                if present < _FEW_COPIES.get(kind, _MAX_COPIES):
                     self.lay(kind)
 
     def _lay_in(self, places: list[Receptacle], kind: str) -> bool:
