@@ -103,6 +103,8 @@ def without_feedback(environment: Environment) -> Environment:
     """
     method = getattr(environment, "without_feedback", None) or getattr(environment, "untold", None)
     if method is None:
-        raise UsageError(f"environment {environment.name!r} has no method without_feedback, which an evaluator needs")
+        raise UsageError(
+            f"environment {environment.name!r} has no method without_feedback, which an evaluator needs"
+        )
     made: Environment = method()
     return made

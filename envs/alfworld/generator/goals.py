@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from reflex_bench.core.seeded_random import Dice
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.alfworld.generator.layouts import BATHROOM, BEDROOM, KITCHEN, LIVING_ROOM, tables
 from reflex_bench.envs.alfworld.generator.rooms import Room, count_types
 
@@ -80,10 +80,10 @@ def scheduled_type(number: int) -> str:
     return _SCHEDULE[number % CYCLE]
 
 
-def choose_goal(room: Room, kind: str, dice: Dice) -> Goal | None:
+def choose_goal(room: Room, kind: str, rng: SeededRandom) -> Goal | None:
     """A goal of the given type that the room allows; None where it allows none."""
     if kind == EXAMINE:
-        return _choose_examine(room, dice)
+        return _choose_examine(room, rng)
     ability = _ABILITIES.get(kind)
     targets = objects_of(room) & (tables().able[ability] if ability else objects_of(room))
     choices: list[tuple[str, list[str]]] = []
@@ -98,8 +98,8 @@ def choose_goal(room: Room, kind: str, dice: Dice) -> Goal | None:
             choices.append((parent, fitting))
     if not choices:
         return None
-    parent, fitting = dice.pick(choices)
-    return _worded(kind, dice.pick(fitting), parent, "", dice)
+    parent, fitting = rng.pick(choices)
+    return _worded(kind, rng.pick(fitting), parent, "", rng)
 
 
 def objects_of(room: Room) -> frozenset[str]:
@@ -117,18 +117,18 @@ def lamps_of(room: Room) -> list[str]:
     return [lamp for lamp in LAMPS if lamp in room.types] if room.of_type(*LAMP_TABLES) else []
 
 
-def _choose_examine(room: Room, dice: Dice) -> Goal | None:
+def _choose_examine(room: Room, rng: SeededRandom) -> Goal | None:
     lamps = lamps_of(room)
     targets = sorted(objects_of(room))
     if not lamps or not targets:
         return None
-    return _worded(EXAMINE, dice.pick(targets), "", dice.pick(lamps), dice)
+    return _worded(EXAMINE, rng.pick(targets), "", rng.pick(lamps), rng)
 
 
-def _worded(kind: str, target: str, parent: str, toggle: str, dice: Dice) -> Goal:
+def _worded(kind: str, target: str, parent: str, toggle: str, rng: SeededRandom) -> Goal:
     templates = tables().goals[OFFICIAL_NAMES[kind]]["templates"]
     assert isinstance(templates, list)
-    sentence = dice.pick(templates).format(obj=target.lower(), recep=parent.lower(), toggle=toggle.lower())
+    sentence = rng.pick(templates).format(obj=target.lower(), recep=parent.lower(), toggle=toggle.lower())
     return Goal(kind, target, parent, toggle, sentence)
 
 

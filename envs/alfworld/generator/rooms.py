@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from reflex_bench.core.seeded_random import Dice
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.alfworld.generator.layouts import (
     BATHROOM,
     BEDROOM,
@@ -103,17 +103,17 @@ class Room:
 def furnish(number: int) -> Room:
     """The room of one floor plan, always the same."""
     plan = layout(number)
-    dice = Dice("room", number)
+    rng = SeededRandom("room", number)
     openable = tables().openable
     pieces = [
         Receptacle(fixture.id, fixture.type, location(*fixture.stand), fixture.type in openable)
         for fixture in plan.fixtures
     ]
-    places = Places(dice, {piece.location for piece in pieces})
+    places = Places(rng, {piece.location for piece in pieces})
     standing = {piece.type for piece in pieces}
     for kind in sorted(set(_PIECES) & plan.types - standing):
         fewest, most, _ = _PIECES[kind]
-        pieces += places.build(kind, dice.between(fewest, most))
+        pieces += places.build(kind, rng.between(fewest, most))
     fillers = _FILLERS[plan.kind]
     for turn in range(MIN_RECEPTACLES):
         if len(pieces) >= MIN_RECEPTACLES:
@@ -139,12 +139,12 @@ class Places:
     """Invents places that nothing else occupies.
 
     Args:
-        dice: where the choices come from.
+        rng: where the choices come from.
         taken: standing points that are in use.
     """
 
-    def __init__(self, dice: Dice, taken: set[str]) -> None:
-        self._dice = dice
+    def __init__(self, rng: SeededRandom, taken: set[str]) -> None:
+        self._rng = rng
         self._taken = taken
         self._spots: set[str] = set()
 
@@ -152,10 +152,10 @@ class Places:
         """A standing point that is nobody else's."""
         while True:
             point = location(
-                self._dice.between(-12, 12),
-                self._dice.between(-12, 12),
-                self._dice.below(4),
-                self._dice.pick((0, 30, 45, 60)),
+                self._rng.between(-12, 12),
+                self._rng.between(-12, 12),
+                self._rng.below(4),
+                self._rng.pick((0, 30, 45, 60)),
             )
             if point not in self._taken:
                 self._taken.add(point)
@@ -165,7 +165,7 @@ class Places:
         """Coordinates at about the given height (centimetres), used by nothing else made here."""
         while True:
             spot = coordinates(
-                self._dice.between(-300, 300), height + self._dice.below(10), self._dice.between(-300, 300)
+                self._rng.between(-300, 300), height + self._rng.below(10), self._rng.between(-300, 300)
             )
             if spot not in self._spots:
                 self._spots.add(spot)

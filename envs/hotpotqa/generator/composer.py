@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.hotpotqa.generator.forms import Draft, bridge, compared, shared
 from reflex_bench.envs.hotpotqa.generator.support import Gold, find_gold, leads_to, says
-from reflex_bench.envs.hotpotqa.world.dice import Dice
 from reflex_bench.envs.hotpotqa.world.pages import Page
 from reflex_bench.envs.hotpotqa.world.world import Fact, Value, World, table
 
@@ -27,7 +27,7 @@ class Composer:
     world: World
     pages: dict[str, Page]
     redirects: dict[str, tuple[str, ...]]
-    dice: Dice
+    rng: SeededRandom
     count: int
     posed: set[frozenset[Fact]] = field(default_factory=set)
     answers: Counter[Value] = field(default_factory=Counter)
@@ -38,15 +38,15 @@ class Composer:
         wanted = self.count - self._comparison_count()
         forms: list[tuple[str, Callable[[str], Draft | None]]] = []
         for kind, paths in table("questions")["bridges"].items():
-            forms += [(kind, partial(bridge, self.world, self.dice, path)) for path in paths]
+            forms += [(kind, partial(bridge, self.world, self.rng, path)) for path in paths]
         for *row, wordings in table("questions")["shared"]:
-            forms.append((row[0], partial(shared, self.world, self.dice, row, wordings)))
+            forms.append((row[0], partial(shared, self.world, self.rng, row, wordings)))
         kept: list[tuple[Draft, Gold]] = []
         # Later rounds only matter where a world is small for its questions: they allow an answer to come more often.
         for allowance in range(1, 50):
             streams = [
-                self._stream(form, self.dice.shuffled(self.world.kind(kind)), allowance)
-                for kind, form in self.dice.shuffled(forms)
+                self._stream(form, self.rng.shuffled(self.world.kind(kind)), allowance)
+                for kind, form in self.rng.shuffled(forms)
             ]
             kept += _in_turn(streams, wanted - len(kept))
             if len(kept) == wanted:
@@ -57,8 +57,8 @@ class Composer:
         """Comparisons; the first named is right as often as the second, and yes as often as no."""
         wanted = self._comparison_count()
         same = round(wanted * YES_OR_NO)
-        choices = self.dice.shuffled(table("questions")["choices"])
-        sames = self.dice.shuffled(table("questions")["sames"])
+        choices = self.rng.shuffled(table("questions")["choices"])
+        sames = self.rng.shuffled(table("questions")["sames"])
         return self._compare(self._choice, choices, wanted - same) + self._compare(self._same, sames, same)
 
     def _compare(
@@ -87,9 +87,9 @@ class Composer:
     def _choice(self, row: Sequence[Any], number: int) -> Draft | None:
         """Which of two; the right one stands first for even numbers, and of two kinds each is right in turn."""
         kinds, relation, least, greatest = row
-        smaller = self.dice.chance(50)
+        smaller = self.rng.chance(0.5)
         winner_kind, loser_kind = (kinds[0], kinds[-1]) if number // 2 % 2 else (kinds[-1], kinds[0])
-        winner = self.dice.pick_where(
+        winner = self.rng.pick_where(
             self.world.kind(winner_kind), lambda one: bool(self.world.about(one, relation))
         )
         if not winner:
@@ -101,21 +101,21 @@ class Composer:
             theirs: list[Any] = [fact.value for fact in self.world.about(other, relation)]
             return bool(theirs) and (mine < theirs[0] if smaller else mine > theirs[0])
 
-        rivals = self.dice.sample(self.world.kind(loser_kind), 60)
-        loser = self.dice.pick_where(
+        rivals = self.rng.sample(self.world.kind(loser_kind), 60)
+        loser = self.rng.pick_where(
             rivals, lambda other: beaten(other) and self.world.entities[other].country == country
-        ) or self.dice.pick_where(rivals, beaten)
+        ) or self.rng.pick_where(rivals, beaten)
         if not loser:
             return None
         pair = (winner, loser) if number % 2 == 0 else (loser, winner)
         if smaller:
-            return compared(self.world, self.dice, relation, pair, "least", least)
-        return compared(self.world, self.dice, relation, pair, "greatest", greatest)
+            return compared(self.world, self.rng, relation, pair, "least", least)
+        return compared(self.world, self.rng, relation, pair, "greatest", greatest)
 
     def _same(self, row: Sequence[Any], number: int) -> Draft | None:
         """The same or not; yes for even numbers. A pair that differs is of one country, so that names tell nothing."""
         kind, relation, wordings = row
-        one = self.dice.pick(self.world.kind(kind))
+        one = self.rng.pick(self.world.kind(kind))
         if not self.world.about(one, relation):
             return None
         value = self.world.about(one, relation)[0].value
@@ -124,13 +124,13 @@ class Composer:
         else:
             others = [
                 other
-                for other in self.dice.sample(self.world.kind(kind), 60)
+                for other in self.rng.sample(self.world.kind(kind), 60)
                 if all(fact.value != value for fact in self.world.about(other, relation))
             ]
         others = [other for other in others if other != one and self.world.entities[other].kind == kind]
         country = self.world.entities[one].country
-        two = self.dice.pick_where(others, lambda other: self.world.entities[other].country == country)
-        return compared(self.world, self.dice, relation, (one, two), "same", wordings) if two else None
+        two = self.rng.pick_where(others, lambda other: self.world.entities[other].country == country)
+        return compared(self.world, self.rng, relation, (one, two), "same", wordings) if two else None
 
     def _keep(self, draft: Draft | None, allowance: int) -> tuple[Draft, Gold] | None:
         """The draft with its support, if it is fit to be asked and its answer has not come too often."""

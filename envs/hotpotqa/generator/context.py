@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from reflex_bench.envs.hotpotqa.world.dice import Dice
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.hotpotqa.world.world import World
 
 # Words that make two names alike without making them easy to confuse.
@@ -46,7 +46,7 @@ class Misleading:
                 self._linked[fact.subject].append(str(fact.value))
                 self._linked[str(fact.value)].append(fact.subject)
 
-    def pages(self, gold: Sequence[str], dice: Dice, count: int = 8) -> list[str]:
+    def pages(self, gold: Sequence[str], rng: SeededRandom, count: int = 8) -> list[str]:
         """The ids of `count` pages other than `gold`: about a third namesakes, a third that deal with the same things,
         and for the rest the same kind from the same country."""
         chosen: list[str] = []
@@ -58,9 +58,9 @@ class Misleading:
         ]
         for source, most in zip(sources, (3, 3, 1, count), strict=True):
             fresh = [page for page in dict.fromkeys(source) if page not in chosen and page not in gold]
-            chosen += dice.sample(fresh, min(most, count - len(chosen)))
+            chosen += rng.sample(fresh, min(most, count - len(chosen)))
         while len(chosen) < count:
-            page = dice.pick(list(self._world.entities))
+            page = rng.pick(list(self._world.entities))
             if page not in chosen and page not in gold:
                 chosen.append(page)
         return chosen

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.hotpotqa.generator.query import Atom, Query, facts_of, named, solve, steps
-from reflex_bench.envs.hotpotqa.world.dice import Dice
 from reflex_bench.envs.hotpotqa.world.pages import WORKS, capital, mention, value_text
 from reflex_bench.envs.hotpotqa.world.world import Entity, Fact, Value, World, table
 
@@ -46,7 +46,7 @@ class Draft:
     facts: tuple[Fact, ...]
 
 
-def bridge(world: World, dice: Dice, path: str, start: str) -> Draft | None:
+def bridge(world: World, rng: SeededRandom, path: str, start: str) -> Draft | None:
     """Asks for what lies at the end of a path, such as `creator.university.founded`, from one entity."""
     segments = tuple(path.split("."))
     entity = world.entities[start]
@@ -63,7 +63,7 @@ def bridge(world: World, dice: Dice, path: str, start: str) -> Draft | None:
         form=f"{entity.kind}.{path}",
         type="bridge",
         level="medium" if len(segments) == 2 else "hard",
-        question=_bridge_wording(world, dice, entity, segments, between),
+        question=_bridge_wording(world, rng, entity, segments, between),
         answer=answer,
         operation="only",
         queries=(query,),
@@ -74,21 +74,23 @@ def bridge(world: World, dice: Dice, path: str, start: str) -> Draft | None:
     )
 
 
-def shared(world: World, dice: Dice, row: Sequence[str], wordings: Sequence[str], start: str) -> Draft | None:
+def shared(
+    world: World, rng: SeededRandom, row: Sequence[str], wordings: Sequence[str], start: str
+) -> Draft | None:
     """Asks which of several things that one entity leads to is also related to another entity."""
     kind, segment, relation = row
     options = [str(value) for _, value in world.walk(start, segment)]
-    answer = dice.pick_where(options, lambda option: bool(world.about(option, relation)))
+    answer = rng.pick_where(options, lambda option: bool(world.about(option, relation)))
     if len(options) < 2 or not answer:
         return None
-    other = str(dice.pick(world.about(answer, relation)).value)
+    other = str(rng.pick(world.about(answer, relation)).value)
     entities = world.entities
     atoms = (*named("?x", entities[start]), *named("?z", entities[other]), *steps("?x", (segment,)))
     query = Query((*atoms, Atom("?1", relation, "?z")), "?1")
     bindings = solve(world, query)
     if len(bindings) != 1:
         return None
-    wording, quoted = dice.pick(wordings), dice.chance(50)
+    wording, quoted = rng.pick(wordings), rng.chance(0.5)
     return Draft(
         form=f"{kind}.{segment}&{relation}",
         type="bridge",
@@ -106,7 +108,7 @@ def shared(world: World, dice: Dice, row: Sequence[str], wordings: Sequence[str]
 
 def compared(
     world: World,
-    dice: Dice,
+    rng: SeededRandom,
     relation: str,
     pair: tuple[str, str],
     operation: Operation,
@@ -116,7 +118,7 @@ def compared(
 
     Args:
         world: which holds the facts.
-        dice: decides on the wording.
+        rng: decides on the wording.
         relation: what is compared.
         pair: ids of the two, in the order in which the question names them.
         operation: one of the three.
@@ -133,7 +135,7 @@ def compared(
     if operation != "same" and left == right:
         return None
     answer = _verdict(operation, left, right, one.name, two.name)
-    wording, quoted = dice.pick(wordings), dice.chance(50)
+    wording, quoted = rng.pick(wordings), rng.chance(0.5)
     a, b = (_asked(entity, quoted, said=entity.kind in wording) for entity in (one, two))
     return Draft(
         form=f"{operation} {'/'.join(dict.fromkeys((one.kind, two.kind)))}.{relation}",
@@ -157,20 +159,20 @@ def _verdict(operation: Operation, left: Any, right: Any, one: str, two: str) ->
 
 
 def _bridge_wording(
-    world: World, dice: Dice, start: Entity, segments: Sequence[str], between: Sequence[str]
+    world: World, rng: SeededRandom, start: Entity, segments: Sequence[str], between: Sequence[str]
 ) -> str:
     tables = table("questions")
-    quoted = dice.chance(50)
+    quoted = rng.chance(0.5)
     head, tail = _asked(start, quoted), ""
     bare = _asked(start, quoted, said=start.title == start.name)
     kind = start.kind
     for segment, station in zip(segments[:-1], between, strict=True):
         whole = f"{head} {tail}".strip()
-        head, _, tail = dice.pick(tables["nouns"][kind][segment]).partition(" | ")
+        head, _, tail = rng.pick(tables["nouns"][kind][segment]).partition(" | ")
         head, tail = (part.format(x=whole, y=whole, bare=bare) for part in (head, tail))
         kind = world.entities[station].kind
     asks = tables["asks"]
-    ask = dice.pick(asks.get(kind, {}).get(segments[-1]) or asks["any"][segments[-1]])
+    ask = rng.pick(asks.get(kind, {}).get(segments[-1]) or asks["any"][segments[-1]])
     return _spoken(ask, y=f"{head} {tail}", h=head, t=tail)
 
 

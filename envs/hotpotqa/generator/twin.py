@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from reflex_bench.core.errors import UsageError
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.hotpotqa.generator.composer import Composer
 from reflex_bench.envs.hotpotqa.generator.context import Misleading
 from reflex_bench.envs.hotpotqa.generator.forms import Draft
 from reflex_bench.envs.hotpotqa.generator.support import Gold, redirects
-from reflex_bench.envs.hotpotqa.world.dice import Dice
 from reflex_bench.envs.hotpotqa.world.events import build_world
 from reflex_bench.envs.hotpotqa.world.pages import Page, write_pages
 from reflex_bench.envs.hotpotqa.world.world import World
@@ -110,15 +110,17 @@ def compose(seed: int, count: int) -> Twin:
     if count < 1:
         raise UsageError(f"cannot generate {count} questions; ask for at least 1")
     world = build_world(seed, count)
-    pages = write_pages(world, Dice("hotpotqa pages", seed, count))
-    composer = Composer(world, pages, redirects(world), Dice("hotpotqa questions", seed, count), count)
-    drafts = composer.dice.shuffled(composer.bridges() + composer.comparisons())
+    pages = write_pages(world, SeededRandom("hotpotqa pages", seed, count))
+    composer = Composer(
+        world, pages, redirects(world), SeededRandom("hotpotqa questions", seed, count), count
+    )
+    drafts = composer.rng.shuffled(composer.bridges() + composer.comparisons())
     misleading = Misleading(world)
     asked = []
     for number, (draft, gold) in enumerate(drafts):
-        dice = Dice("hotpotqa context", seed, count, number)
-        others = misleading.pages(gold.pages, dice)
-        record = _record(pages, draft, gold, dice.shuffled([*gold.pages, *others]))
+        rng = SeededRandom("hotpotqa context", seed, count, number)
+        others = misleading.pages(gold.pages, rng)
+        record = _record(pages, draft, gold, rng.shuffled([*gold.pages, *others]))
         asked.append(
             Asked(draft, gold, {"_id": f"twin-{seed}-{count}-{number:0{len(str(count))}d}", **record})
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reflex_bench.envs.hotpotqa.world.dice import Dice
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.hotpotqa.world.names import Names
 from reflex_bench.envs.hotpotqa.world.organisations import add_organisations
 from reflex_bench.envs.hotpotqa.world.people import Cast, Person, add_people, any_day
@@ -27,61 +27,61 @@ def build_world(seed: int, count: int) -> World:
     world, names = World(), Names()
     size = max(count, LEAST_COUNT)
 
-    def dice(purpose: str) -> Dice:
-        return Dice("hotpotqa world", seed, count, purpose)
+    def rng(purpose: str) -> SeededRandom:
+        return SeededRandom("hotpotqa world", seed, count, purpose)
 
-    add_places(world, names, dice("places"), size)
-    cast = add_people(world, names, dice("people"), size)
-    add_organisations(world, names, dice("organisations"), cast, size)
-    add_works(world, names, dice("works"), cast, size)
-    add_events(world, names, dice("events"), cast, size)
+    add_places(world, names, rng("places"), size)
+    cast = add_people(world, names, rng("people"), size)
+    add_organisations(world, names, rng("organisations"), cast, size)
+    add_works(world, names, rng("works"), cast, size)
+    add_events(world, names, rng("events"), cast, size)
     _entitle(world)
     return world
 
 
-def add_events(world: World, names: Names, dice: Dice, cast: Cast, count: int) -> None:
+def add_events(world: World, names: Names, rng: SeededRandom, cast: Cast, count: int) -> None:
     """Adds what happened, and the awards.
 
     Args:
         world: has everything else already.
         names: gives out names.
-        dice: decides.
+        rng: decides.
         cast: the people.
         count: questions that the world is made for.
     """
     for _ in range(max(6, count // 32)):
-        _festival(world, names, dice, cast)
+        _festival(world, names, rng, cast)
     for _ in range(max(6, count // 30)):
-        _expedition(world, names, dice, cast)
+        _expedition(world, names, rng, cast)
     for _ in range(max(8, count // 36)):
-        _battle(world, names, dice, cast)
+        _battle(world, names, rng, cast)
     for _ in range(max(8, count // 32)):
-        _award(world, names, dice, cast)
+        _award(world, names, rng, cast)
 
 
-def _festival(world: World, names: Names, dice: Dice, cast: Cast) -> None:
+def _festival(world: World, names: Names, rng: SeededRandom, cast: Cast) -> None:
     festivals = table("world")["festivals"]
     name = None
     while not name:
-        focus = dice.pick(list(festivals))
-        town = dice.pick(world.kind("town"))
-        name = names.choose(festivals[focus].split("|"), dice, town=world.entities[town].name)
+        focus = rng.pick(list(festivals))
+        town = rng.pick(world.kind("town"))
+        name = names.choose(festivals[focus].split("|"), rng, town=world.entities[town].name)
     festival = world.add("festival", name, world.entities[town].country, article=not name.endswith("Days"))
-    year = dice.between(1922 if focus == "film" else 1884, 1972)
+    year = rng.between(1922 if focus == "film" else 1884, 1972)
     arts = cast.of("composer", "conductor", "actor", "film director", "novelist", "singer")
-    founder = dice.pick_where(arts, lambda person: person.active(year, 26))
+    founder = rng.pick_where(arts, lambda person: person.active(year, 26))
     world.tell(festival, "focus", focus)
     world.tell(festival, "seat", town)
     world.tell(festival, "founded", year)
     world.tell(festival, "founder", founder.id if founder else None)
-    world.tell(festival, "month", dice.pick(table("world")["months"]))
-    world.tell(festival, "visitors", dice.between(12, 640) * 100)
+    world.tell(festival, "month", rng.pick(table("world")["months"]))
+    world.tell(festival, "visitors", rng.between(12, 640) * 100)
 
 
-def _expedition(world: World, names: Names, dice: Dice, cast: Cast) -> None:
-    leader = dice.pick(cast.by_occupation["explorer"])
-    year = dice.between(leader.born + 25, min(leader.last, leader.born + 55))
-    goal = dice.pick(world.kind(dice.pick(["lake", "river", "region"])))
+def _expedition(world: World, names: Names, rng: SeededRandom, cast: Cast) -> None:
+    leader = rng.pick(cast.by_occupation["explorer"])
+    year = rng.between(leader.born + 25, min(leader.last, leader.born + 55))
+    goal = rng.pick(world.kind(rng.pick(["lake", "river", "region"])))
     place = world.entities[goal].name
     name = next(
         name
@@ -99,24 +99,24 @@ def _expedition(world: World, names: Names, dice: Dice, cast: Cast) -> None:
     world.tell(expedition, "leader", leader.id)
     world.tell(expedition, "year", year)
     world.tell(expedition, "goal", goal)
-    world.tell(expedition, "months", dice.between(4, 31))
-    world.tell(expedition, "ship", dice.pick(table("world")["ships"]))
+    world.tell(expedition, "months", rng.between(4, 31))
+    world.tell(expedition, "ship", rng.pick(table("world")["ships"]))
     houses = _societies(world) + world.kind("company") + world.kind("university")
-    sponsor = dice.pick_where(dice.sample(houses, 30), lambda house: world.number(house, "founded") <= year)
+    sponsor = rng.pick_where(rng.sample(houses, 30), lambda house: world.number(house, "founded") <= year)
     world.tell(expedition, "sponsor", sponsor)
     party: set[str] = {leader.id}
     company = cast.of("explorer", "botanist", "astronomer", "chemist", "painter", "historian")
-    for _ in range(dice.between(2, 3)):
-        member = dice.pick_where(company, lambda person: person.active(year) and person.id not in party)
+    for _ in range(rng.between(2, 3)):
+        member = rng.pick_where(company, lambda person: person.active(year) and person.id not in party)
         if member:
             party.add(member.id)
             world.tell(expedition, "member", member.id)
 
 
-def _battle(world: World, names: Names, dice: Dice, cast: Cast) -> None:
+def _battle(world: World, names: Names, rng: SeededRandom, cast: Cast) -> None:
     generals = cast.by_occupation["general"]
-    winner = dice.pick(generals)
-    loser = dice.pick_where(
+    winner = rng.pick(generals)
+    loser = rng.pick_where(
         generals,
         lambda other: (
             other.country != winner.country
@@ -125,23 +125,23 @@ def _battle(world: World, names: Names, dice: Dice, cast: Cast) -> None:
     )
     if not loser:
         return
-    year = dice.between(max(winner.born, loser.born) + 27, min(winner.last, loser.last, loser.born + 66))
+    year = rng.between(max(winner.born, loser.born) + 27, min(winner.last, loser.last, loser.born + 66))
     near = [
         town for town in world.kind("town") if world.entities[town].country in (winner.country, loser.country)
     ]
-    town = dice.pick(near)
+    town = rng.pick(near)
     name = f"Battle of {world.entities[town].name}"
     if not names.claim(name):
         return
     battle = world.add("battle", name, world.entities[town].country, article=True)
-    world.tell(battle, "fought", any_day(year, dice))
+    world.tell(battle, "fought", any_day(year, rng))
     world.tell(battle, "near", town)
-    for commander in dice.shuffled([winner.id, loser.id]):
+    for commander in rng.shuffled([winner.id, loser.id]):
         world.tell(battle, "commander", commander)
     world.tell(battle, "victor", winner.id)
     world.tell(battle, "defeated", loser.id)
-    world.tell(battle, "war", dice.pick(table("world")["wars"]))
-    world.tell(battle, "troops", dice.between(31, 460) * 100)
+    world.tell(battle, "war", rng.pick(table("world")["wars"]))
+    world.tell(battle, "troops", rng.between(31, 460) * 100)
 
 
 def _societies(world: World) -> list[str]:
@@ -163,32 +163,32 @@ def _givers(world: World, honoured: str) -> list[str]:
     return festivals * 3 + (world.kind("orchestra") if honoured == "music" else [])
 
 
-def _award(world: World, names: Names, dice: Dice, cast: Cast) -> None:
+def _award(world: World, names: Names, rng: SeededRandom, cast: Cast) -> None:
     honours = table("world")["awards"]
-    honoured = dice.pick(list(honours))
+    honoured = rng.pick(list(honours))
     winners = cast.of(*honours[honoured])
-    year = dice.between(1880, 1950)
-    patron = dice.pick_where(winners, lambda person: person.born + 55 < year) if dice.chance(75) else None
+    year = rng.between(1880, 1950)
+    patron = rng.pick_where(winners, lambda person: person.born + 55 < year) if rng.chance(0.75) else None
     name = None
     if patron:
         patterns = ["{surname} Prize", "{surname} Medal", "{surname} Award"]
-        name = names.choose(patterns, dice, surname=patron.surname)
+        name = names.choose(patterns, rng, surname=patron.surname)
     if not name:
         patron = None
-        name = names.choose(table("world")["emblems"], dice) or names.coin(0, "surname", dice, "{} Medal")
-    country = patron.country if patron else dice.pick(world.kind("country"))
+        name = names.choose(table("world")["emblems"], rng) or names.coin(0, "surname", rng, "{} Medal")
+    country = patron.country if patron else rng.pick(world.kind("country"))
     award = world.add("award", name, country, article=True)
     world.tell(award, "honours", honoured)
     world.tell(award, "founded", year)
     world.tell(award, "eponym", patron.id if patron else None)
     houses = world.kind("university") + _givers(world, honoured)
-    giver = dice.pick_where(dice.sample(houses, 30), lambda house: world.number(house, "founded") <= year)
+    giver = rng.pick_where(rng.sample(houses, 30), lambda house: world.number(house, "founded") <= year)
     world.tell(award, "giver", giver)
-    for _ in range(dice.between(3, 5)):
-        _decorate(world, dice, award, [person for person in winners if person is not patron])
+    for _ in range(rng.between(3, 5)):
+        _decorate(world, rng, award, [person for person in winners if person is not patron])
 
 
-def _decorate(world: World, dice: Dice, award: str, winners: Sequence[Person]) -> None:
+def _decorate(world: World, rng: SeededRandom, award: str, winners: Sequence[Person]) -> None:
     """Gives the award to somebody who has none and was at work after its foundation."""
     founded = world.number(award, "founded")
 
@@ -199,10 +199,10 @@ def _decorate(world: World, dice: Dice, award: str, winners: Sequence[Person]) -
         first, last = years(person)
         return first <= last and not world.about(person.id, "award")
 
-    winner = dice.pick_where(winners, fits)
+    winner = rng.pick_where(winners, fits)
     if winner:
         world.tell(winner.id, "award", award)
-        world.tell(winner.id, "award_year", dice.between(*years(winner)))
+        world.tell(winner.id, "award_year", rng.between(*years(winner)))
 
 
 def _entitle(world: World) -> None:

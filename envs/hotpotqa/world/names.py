@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from reflex_bench.envs.hotpotqa.world.dice import Dice
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.hotpotqa.world.world import table
 
 VOWELS = "aeiou"
@@ -26,13 +26,13 @@ TITLE_PATTERNS = (
 )
 
 
-def variant(word: str, dice: Dice) -> str:
+def variant(word: str, rng: SeededRandom) -> str:
     """The same word with its last inner or final vowel changed: Ilsa and Ilse, Varden and Vardin."""
     places = [at for at, letter in enumerate(word) if letter in VOWELS]
     if not places:
         return word + "e"
     at = places[-1]
-    return word[:at] + dice.pick([vowel for vowel in ENDINGS if vowel != word[at]]) + word[at + 1 :]
+    return word[:at] + rng.pick([vowel for vowel in ENDINGS if vowel != word[at]]) + word[at + 1 :]
 
 
 def an(phrase: str) -> str:
@@ -60,43 +60,43 @@ class Names:
         self.taken.add(name)
         return True
 
-    def coin(self, style: int, part: str, dice: Dice, frame: str = "{}") -> str:
+    def coin(self, style: int, part: str, rng: SeededRandom, frame: str = "{}") -> str:
         """A new name from the morphemes of a style, set into a frame such as `Lake {}`."""
         starts, middles, ends = table("world")["styles"][style][part]
         for attempt in range(10_000):
-            middle = "".join(dice.pick(middles) for _ in range(attempt // 25))
-            name = frame.format(join(dice.pick(starts), middle, dice.pick(ends)))
+            middle = "".join(rng.pick(middles) for _ in range(attempt // 25))
+            name = frame.format(join(rng.pick(starts), middle, rng.pick(ends)))
             if self.claim(name):
                 return name
         raise AssertionError(f"no name left for {part} of style {style}")
 
-    def river(self, style: int, dice: Dice) -> str:
+    def river(self, style: int, rng: SeededRandom) -> str:
         """A new river, such as `River Vaske`."""
         words = table("world")["styles"][style]["river"]
         for attempt in range(30):
-            word = dice.pick(words)
-            name = f"River {word if attempt < 10 else variant(word, dice)}"
+            word = rng.pick(words)
+            name = f"River {word if attempt < 10 else variant(word, rng)}"
             if self.claim(name):
                 return name
-        return self.coin(style, "town", dice, "River {}")
+        return self.coin(style, "town", rng, "River {}")
 
-    def choose(self, patterns: list[str], dice: Dice, **parts: str) -> str | None:
+    def choose(self, patterns: list[str], rng: SeededRandom, **parts: str) -> str | None:
         """A new name by one of `patterns`, or None where all that were tried are in use."""
         words = table("world")["titles"]
-        for pattern in dice.shuffled(patterns) * 3:
+        for pattern in rng.shuffled(patterns) * 3:
             name = pattern.format(
-                adjective=dice.pick(words["adjective"]), noun=dice.pick(words["noun"]), **parts
+                adjective=rng.pick(words["adjective"]), noun=rng.pick(words["noun"]), **parts
             )
             if self.claim(name):
                 return name
         return None
 
-    def work(self, kind: str, place: str, dice: Dice) -> str:
+    def work(self, kind: str, place: str, rng: SeededRandom) -> str:
         """A title that no other work of this kind has. Works of other kinds may have it."""
         words = table("world")["titles"]
         for attempt in range(10_000):
-            picked = {name: dice.pick(choices) for name, choices in words.items()}
-            title = dice.pick(TITLE_PATTERNS).format(
+            picked = {name: rng.pick(choices) for name, choices in words.items()}
+            title = rng.pick(TITLE_PATTERNS).format(
                 place=place, a_noun="A" + an(picked["noun"])[1:], **picked
             )
             if attempt > 50:

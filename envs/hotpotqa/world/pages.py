@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from reflex_bench.envs.hotpotqa.world.dice import Dice
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.hotpotqa.world.names import an
 from reflex_bench.envs.hotpotqa.world.world import YEAR_OF, Entity, Fact, Value, World, table
 
@@ -57,9 +57,9 @@ class Page:
         return [sentence.text for sentence in self.sentences]
 
 
-def write_pages(world: World, dice: Dice) -> dict[str, Page]:
+def write_pages(world: World, rng: SeededRandom) -> dict[str, Page]:
     """The page of every entity, by the entity's id."""
-    return {identity: _Writer(world, dice, identity).page() for identity in world.entities}
+    return {identity: _Writer(world, rng, identity).page() for identity in world.entities}
 
 
 def date_text(date: datetime.date) -> str:
@@ -130,7 +130,7 @@ class _Writer:
     """Writes one page, remembering what it has said."""
 
     world: World
-    dice: Dice
+    rng: SeededRandom
     identity: str
     said: set[Fact] = field(default_factory=set)
     since_surname: int = 0
@@ -140,9 +140,9 @@ class _Writer:
         entity = self.world.entities[self.identity]
         plan = table("pages")[entity.kind]
         fillers = plan.get("filler", [])
-        chatty = self.dice.chance(60)
+        chatty = self.rng.chance(0.6)
         loose = plan.get("loose", []) + (fillers if chatty else [])
-        beats = [plan["lede"], *plan["fixed"], *self.dice.shuffled(loose), *plan.get("last", [])]
+        beats = [plan["lede"], *plan["fixed"], *self.rng.shuffled(loose), *plan.get("last", [])]
         sentences: list[Sentence] = []
         self._write(beats, sentences)
         if len(sentences) < SHORT and not chatty:
@@ -156,7 +156,7 @@ class _Writer:
                 sentences.append(sentence)
 
     def _sentence(self, beat: Sequence[str], space: str) -> Sentence | None:
-        for template in self.dice.shuffled(beat):
+        for template in self.rng.shuffled(beat):
             filled = self._fill(template)
             if filled:
                 text, facts = filled
@@ -220,16 +220,16 @@ class _Writer:
         if style == "bare":
             return f'"{entity.name}"' if entity.kind in WORKS else entity.name
         name = (
-            self.dice.pick(entity.aliases)
-            if entity.kind != "river" and entity.aliases and self.dice.chance(25)
+            self.rng.pick(entity.aliases)
+            if entity.kind != "river" and entity.aliases and self.rng.chance(0.25)
             else ""
         )
         # The page of a work has to say what kind of thing another work is; elsewhere it is a matter of taste.
         page = self.world.entities[self.identity].kind
         if entity.kind in WORKS:
-            explicit = page in WORKS or (style == "single" and self.dice.chance(45))
+            explicit = page in WORKS or (style == "single" and self.rng.chance(0.45))
         else:
-            explicit = page in ("person", "town", "club") and style == "single" and self.dice.chance(15)
+            explicit = page in ("person", "town", "club") and style == "single" and self.rng.chance(0.15)
         return mention(entity, explicit=explicit, name=name)
 
     def _spoken(self, word: str) -> str | None:
@@ -245,7 +245,7 @@ class _Writer:
         if word == "surname":
             return entity.name.split(" ")[-1]
         if word == "Who":
-            pronoun = self.since_surname < 2 or self.dice.chance(35)
+            pronoun = self.since_surname < 2 or self.rng.chance(0.35)
             return capital(words["he"]) if pronoun else entity.name.split(" ")[-1]
         if word == "age":
             return self._age()

@@ -6,7 +6,7 @@ import datetime
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
-from reflex_bench.envs.hotpotqa.world.dice import Dice
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.hotpotqa.world.names import Names, variant
 from reflex_bench.envs.hotpotqa.world.places import style_of
 from reflex_bench.envs.hotpotqa.world.world import World, table
@@ -68,13 +68,13 @@ class Cast:
         return [person for occupation in occupations for person in self.by_occupation[occupation]]
 
 
-def add_people(world: World, names: Names, dice: Dice, count: int) -> Cast:
+def add_people(world: World, names: Names, rng: SeededRandom, count: int) -> Cast:
     """Adds the people, each with a whole life.
 
     Args:
         world: has its places already.
         names: gives out names.
-        dice: decides.
+        rng: decides.
         count: questions that the world is made for.
     """
     cast = Cast()
@@ -86,44 +86,44 @@ def add_people(world: World, names: Names, dice: Dice, count: int) -> Cast:
     total = max(84, count * 9 // 16)
     share = sum(row[0] for row in occupations.values())
     roster = [name for name, row in occupations.items() for _ in range(max(2, round(total * row[0] / share)))]
-    for occupation in dice.shuffled(roster):
-        cast.add(_person(world, names, dice, cast, occupation))
+    for occupation in rng.shuffled(roster):
+        cast.add(_person(world, names, rng, cast, occupation))
     for person in cast.people:
-        _teacher(world, dice, cast, person)
-        _spouse(world, dice, cast, person)
+        _teacher(world, rng, cast, person)
+        _spouse(world, rng, cast, person)
     return cast
 
 
-def any_day(year: int, dice: Dice) -> datetime.date:
+def any_day(year: int, rng: SeededRandom) -> datetime.date:
     """A day of that year."""
-    return datetime.date(year, 1, 1) + datetime.timedelta(days=dice.below(365))
+    return datetime.date(year, 1, 1) + datetime.timedelta(days=rng.below(365))
 
 
-def _person(world: World, names: Names, dice: Dice, cast: Cast, occupation: str) -> Person:
+def _person(world: World, names: Names, rng: SeededRandom, cast: Cast, occupation: str) -> Person:
     _, earliest, latest, _, _, subjects = table("world")["occupations"][occupation]
-    model = dice.pick(cast.people) if cast.people and dice.chance(16) else None
-    country = model.country if model else dice.pick(world.kind("country"))
-    sex = model.sex if model else dice.pick(["female", "male"])
-    given, surname = _name(world, names, dice, cast, occupation, country, sex, model)
+    model = rng.pick(cast.people) if cast.people and rng.chance(0.16) else None
+    country = model.country if model else rng.pick(world.kind("country"))
+    sex = model.sex if model else rng.pick(["female", "male"])
+    given, surname = _name(world, names, rng, cast, occupation, country, sex, model)
     identity = world.add("person", f"{given} {surname}", country)
     entity = world.entities[identity]
-    aliases = [alias] if (alias := _pen_name(world, names, dice, occupation, country, sex)) else []
+    aliases = [alias] if (alias := _pen_name(world, names, rng, occupation, country, sex)) else []
     world.entities[identity] = replace(entity, qualifier=occupation, aliases=tuple(aliases))
-    born = any_day(dice.between(earliest, latest), dice)
-    death = any_day(born.year + dice.between(47, 92), dice)
+    born = any_day(rng.between(earliest, latest), rng)
+    death = any_day(born.year + rng.between(47, 92), rng)
     world.tell(identity, "occupation", occupation)
     world.tell(identity, "sex", sex)
     world.tell(identity, "born", born)
-    world.tell(identity, "birthplace", dice.pick(cast.towns[country]))
-    world.tell(identity, "father", dice.pick(table("world")["fathers"]))
-    world.tell(identity, "interest", dice.pick(table("world")["interests"]))
+    world.tell(identity, "birthplace", rng.pick(cast.towns[country]))
+    world.tell(identity, "father", rng.pick(table("world")["fathers"]))
+    world.tell(identity, "interest", rng.pick(table("world")["interests"]))
     world.tell(identity, "alias", aliases[0] if aliases else None)
     if death.year <= LAST_YEAR:
         world.tell(identity, "died", death)
-        abroad = dice.chance(15)
-        towns = cast.towns[dice.pick(world.kind("country")) if abroad else country]
-        world.tell(identity, "deathplace", dice.pick(towns))
-    _studies(world, dice, cast, identity, subjects)
+        abroad = rng.chance(0.15)
+        towns = cast.towns[rng.pick(world.kind("country")) if abroad else country]
+        world.tell(identity, "deathplace", rng.pick(towns))
+    _studies(world, rng, cast, identity, subjects)
     return Person(
         identity, given, surname, sex, occupation, country, born.year, min(death.year - 1, LAST_YEAR)
     )
@@ -132,7 +132,7 @@ def _person(world: World, names: Names, dice: Dice, cast: Cast, occupation: str)
 def _name(
     world: World,
     names: Names,
-    dice: Dice,
+    rng: SeededRandom,
     cast: Cast,
     occupation: str,
     country: str,
@@ -141,10 +141,10 @@ def _name(
 ) -> tuple[str, str]:
     """A name of the country; where there is a model, one that is easily taken for the model's, or the very same."""
     if model:
-        kind = dice.below(10)
+        kind = rng.below(10)
         near = [
-            (variant(model.given, dice), model.surname),
-            (model.given, variant(model.surname, dice)),
+            (variant(model.given, rng), model.surname),
+            (model.given, variant(model.surname, rng)),
             (model.given, model.surname),
         ][0 if kind < 4 else 1 if kind < 7 else 2]
         same_name = near == (model.given, model.surname)
@@ -155,41 +155,43 @@ def _name(
     style = style_of(world, country)
     givens = table("world")["styles"][style][sex]
     if len(cast.by_country[country]) % 3 == 0 and (
-        relative := dice.pick_where(cast.by_country[country], bool)
+        relative := rng.pick_where(cast.by_country[country], bool)
     ):
-        for given in dice.sample(givens, 4):
+        for given in rng.sample(givens, 4):
             if names.claim(f"{given} {relative.surname}"):
                 return given, relative.surname
-    given = dice.pick(givens)
-    full = names.coin(style, "surname", dice, given + " {}")
+    given = rng.pick(givens)
+    full = names.coin(style, "surname", rng, given + " {}")
     return given, full.removeprefix(given + " ")
 
 
-def _pen_name(world: World, names: Names, dice: Dice, occupation: str, country: str, sex: str) -> str | None:
-    if occupation not in PEN_NAMED or not dice.chance(18):
+def _pen_name(
+    world: World, names: Names, rng: SeededRandom, occupation: str, country: str, sex: str
+) -> str | None:
+    if occupation not in PEN_NAMED or not rng.chance(0.18):
         return None
     style = style_of(world, country)
-    return names.coin(style, "surname", dice, dice.pick(table("world")["styles"][style][sex]) + " {}")
+    return names.coin(style, "surname", rng, rng.pick(table("world")["styles"][style][sex]) + " {}")
 
 
-def _studies(world: World, dice: Dice, cast: Cast, identity: str, subjects: str) -> None:
+def _studies(world: World, rng: SeededRandom, cast: Cast, identity: str, subjects: str) -> None:
     _, _, _, percent, _, _ = table("world")["occupations"][world.text(identity, "occupation")]
-    if not dice.chance(percent):
+    if not rng.chance(percent / 100):
         return
     start = world.number(identity, "birth_year") + 18
     near = cast.universities[world.entities[identity].country]
-    choices = near if near and dice.chance(70) else world.kind("university")
-    university = dice.pick_where(choices, lambda place: world.number(place, "founded") <= start)
+    choices = near if near and rng.chance(0.7) else world.kind("university")
+    university = rng.pick_where(choices, lambda place: world.number(place, "founded") <= start)
     if university:
         world.tell(identity, "university", university)
-        world.tell(identity, "subject", dice.pick(subjects.split("|")))
+        world.tell(identity, "subject", rng.pick(subjects.split("|")))
 
 
-def _teacher(world: World, dice: Dice, cast: Cast, person: Person) -> None:
+def _teacher(world: World, rng: SeededRandom, cast: Cast, person: Person) -> None:
     craft = table("world")["occupations"][person.occupation][4]
-    if craft in ("war", "trade", "state") or not dice.chance(48):
+    if craft in ("war", "trade", "state") or not rng.chance(0.48):
         return
-    teacher = dice.pick_where(
+    teacher = rng.pick_where(
         cast.by_field[craft],
         lambda other: (
             other.id != person.id
@@ -201,10 +203,10 @@ def _teacher(world: World, dice: Dice, cast: Cast, person: Person) -> None:
         world.tell(person.id, "teacher", teacher.id)
 
 
-def _spouse(world: World, dice: Dice, cast: Cast, person: Person) -> None:
-    if world.about(person.id, "spouse") or not dice.chance(36):
+def _spouse(world: World, rng: SeededRandom, cast: Cast, person: Person) -> None:
+    if world.about(person.id, "spouse") or not rng.chance(0.36):
         return
-    other = dice.pick_where(
+    other = rng.pick_where(
         cast.by_country[person.country],
         lambda other: (
             other.sex != person.sex
@@ -216,7 +218,7 @@ def _spouse(world: World, dice: Dice, cast: Cast, person: Person) -> None:
     if not other:
         return
     later = max(person.born, other.born)
-    year = dice.between(later + 22, min(later + 40, person.last, other.last))
+    year = rng.between(later + 22, min(later + 40, person.last, other.last))
     for one, two in ((person, other), (other, person)):
         world.tell(one.id, "spouse", two.id)
         world.tell(one.id, "married", year)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from reflex_bench.core.seeded_random import Dice
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.alfworld.engine.game import Game
 from reflex_bench.envs.alfworld.generator import GeneratedGame, Recipe, generate, write
 from reflex_bench.envs.alfworld.generator.first.contents import LOOK_ALIKES
@@ -214,7 +214,7 @@ def test_names_are_numbered_downwards_in_the_order_of_mangled_ids() -> None:
 
 
 def test_weighted_choices_follow_their_weights_and_never_take_a_zero() -> None:
-    dice = Dice("weights")
-    counts = Counter(dice.weighted("abc", (3, 0, 1)) for _ in range(4000))
+    rng = SeededRandom("weights")
+    counts = Counter(rng.weighted("abc", (3, 0, 1)) for _ in range(4000))
     assert counts["b"] == 0
     assert 2850 <= counts["a"] <= 3150

@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import pytest
 
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.hotpotqa.generator.forms import bridge, compared, shared
 from reflex_bench.envs.hotpotqa.generator.twin import Twin, compose
-from reflex_bench.envs.hotpotqa.world.dice import Dice
 from reflex_bench.envs.hotpotqa.world.names import an, roman, variant
 from reflex_bench.envs.hotpotqa.world.pages import date_text, mention, write_pages
 from reflex_bench.envs.hotpotqa.world.world import World
@@ -173,7 +173,7 @@ def small_world() -> tuple[World, dict[str, str]]:
 
 def test_a_bridge_asks_for_the_end_of_its_path() -> None:
     world, ids = small_world()
-    draft = bridge(world, Dice("t"), "creator.birthplace", ids["film"])
+    draft = bridge(world, SeededRandom("t"), "creator.birthplace", ids["film"])
     assert draft is not None
     assert (draft.answer, draft.first, draft.seconds) == (
         "Tolm",
@@ -181,7 +181,9 @@ def test_a_bridge_asks_for_the_end_of_its_path() -> None:
         (ids["Ilsa Varden"], ids["Tolm"]),
     )
     assert re.search(r'the film "?The Salt Ferry"?', draft.question)
-    assert bridge(world, Dice("t"), "star.birthplace", ids["film"]) is None, "two stars, two birthplaces"
+    assert bridge(world, SeededRandom("t"), "star.birthplace", ids["film"]) is None, (
+        "two stars, two birthplaces"
+    )
 
 
 def test_of_several_the_one_that_fits_is_asked_for() -> None:
@@ -190,7 +192,7 @@ def test_of_several_the_one_that_fits_is_asked_for() -> None:
     found = {
         (draft.question.replace('"', ""), draft.answer)
         for turn in range(20)
-        if (draft := shared(world, Dice(turn), ["film", "star", "birthplace"], wording, ids["film"]))
+        if (draft := shared(world, SeededRandom(turn), ["film", "star", "birthplace"], wording, ids["film"]))
     }
     assert found == {
         ("Which actor in the film The Salt Ferry was born in Tolm?", "Ilsa Varden"),
@@ -210,14 +212,14 @@ def test_of_several_the_one_that_fits_is_asked_for() -> None:
 def test_comparisons_are_answered_by_the_facts(operation: str, relation: str, answer: str) -> None:
     world, ids = small_world()
     pair = (ids["Ilsa Varden"], ids["Ilse Varden"])
-    draft = compared(world, Dice("t"), relation, pair, operation, ["{a} or {b}?"])  # type: ignore[arg-type]
+    draft = compared(world, SeededRandom("t"), relation, pair, operation, ["{a} or {b}?"])  # type: ignore[arg-type]
     assert draft is not None
     assert (draft.question, draft.answer) == ("Ilsa Varden or Ilse Varden?", answer)
 
 
 def test_sentences_know_what_they_state() -> None:
     world, ids = small_world()
-    page = write_pages(world, Dice("t"))[ids["Ilsa Varden"]]
+    page = write_pages(world, SeededRandom("t"))[ids["Ilsa Varden"]]
     stating = [s.text for s in page.sentences if any(fact.relation == "birthplace" for fact in s.facts)]
     assert len(stating) == 1
     assert re.search(r"Tolm.*miller|miller.*Tolm", stating[0])
@@ -240,8 +242,8 @@ def test_the_article_goes_by_the_sound(phrase: str, spoken: str) -> None:
 def test_dates_variants_and_second_parts_are_written_as_usual() -> None:
     assert date_text(datetime.date(1871, 3, 4)) == "4 March 1871"
     assert [roman(number) for number in (1, 2, 3, 8, 13, 48)] == ["II", "III", "IV", "IX", "XIV", "XLIX"]
-    assert {variant("Ilsa", Dice(turn)) for turn in range(40)} == {"Ilse", "Ilsi", "Ilso"}
-    assert {variant("Varden", Dice(turn)) for turn in range(40)} == {"Vardan", "Vardin", "Vardon"}
+    assert {variant("Ilsa", SeededRandom(turn)) for turn in range(40)} == {"Ilse", "Ilsi", "Ilso"}
+    assert {variant("Varden", SeededRandom(turn)) for turn in range(40)} == {"Vardan", "Vardin", "Vardon"}
 
 
 def test_namesakes_are_named_with_what_tells_them_apart() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from reflex_bench.core.seeded_random import Dice
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.alfworld.generator.goals import LAMP_TABLES, PUT_TWO, Goal, homes, lamps_of, objects_of
 from reflex_bench.envs.alfworld.generator.layouts import BATHROOM, BEDROOM, KITCHEN, LIVING_ROOM, tables
 from reflex_bench.envs.alfworld.generator.rooms import Receptacle, Room, coordinates
@@ -136,16 +136,16 @@ class Thing:
     fixed: bool = False
 
 
-def fill(room: Room, goal: Goal, dice: Dice) -> tuple[Thing, ...] | None:
+def fill(room: Room, goal: Goal, rng: SeededRandom) -> tuple[Thing, ...] | None:
     """The objects of one game, sorted by id; None where the goal's own do not fit in."""
-    filler = _Filler(room, dice)
+    filler = _Filler(room, rng)
     for lamp in lamps_of(room):
         filler.set_up(lamp, LAMP_TABLES)
-    wanted = dice.between(2, 3) if goal.type == PUT_TWO else dice.between(1, 2)
+    wanted = rng.between(2, 3) if goal.type == PUT_TWO else rng.between(1, 2)
     for _ in range(wanted):
         if not filler.hide(goal.target, goal.shunned):
             return None
-    for kind in _distractors(room, goal.target, dice):
+    for kind in _distractors(room, goal.target, rng):
         filler.lay(kind)
     for kind, tops in sorted(_FIXED.items()):
         if kind in room.types:
@@ -153,25 +153,25 @@ def fill(room: Room, goal: Goal, dice: Dice) -> tuple[Thing, ...] | None:
     for kind, tops in sorted(_LOOSE.items()):
         if kind in room.types:
             filler.set_up(kind, tops, fixed=False)
-    filler.furnish(objects_of(room) - {goal.target}, dice.between(*_FULLNESS[room.kind]))
+    filler.furnish(objects_of(room) - {goal.target}, rng.between(*_FULLNESS[room.kind]))
     enough = MIN_OBJECTS <= len(filler.things) <= MAX_OBJECTS
     return tuple(sorted(filler.things, key=lambda thing: thing.id)) if enough else None
 
 
-def _distractors(room: Room, target: str, dice: Dice) -> list[str]:
+def _distractors(room: Room, target: str, rng: SeededRandom) -> list[str]:
     """One to three objects of the types most easily taken for the target, those seen in the room first."""
     alike = [kind for kind in LOOK_ALIKES.get(target, ()) if homes(room, kind)]
     alike.sort(key=lambda kind: kind not in room.types)
-    return [kind for kind in alike[:2] for _ in range(dice.between(1, 2))][:3]
+    return [kind for kind in alike[:2] for _ in range(rng.between(1, 2))][:3]
 
 
 class _Filler:
     """Objects laid out so far, and the room that is left."""
 
-    def __init__(self, room: Room, dice: Dice) -> None:
+    def __init__(self, room: Room, rng: SeededRandom) -> None:
         self.things: list[Thing] = []
         self._room = room
-        self._dice = dice
+        self._rng = rng
         self._load: Counter[str] = Counter()
         self._ids: set[str] = set()
 
@@ -180,15 +180,15 @@ class _Filler:
         for top in tops:
             pieces = self._room.of_type(top)
             if pieces:
-                self._add(kind, self._dice.pick(pieces), fixed)
+                self._add(kind, self._rng.pick(pieces), fixed)
                 return
 
     def hide(self, kind: str, shunned: frozenset[str]) -> bool:
         """An object that is sought, as often behind a door as in the open; False where no place is left."""
         places = [piece for piece in self._places(kind) if piece.type not in shunned]
         closed = [piece for piece in places if piece.openable]
-        if closed and self._dice.chance(_HIDDEN_SHARE):
-            self._add(kind, self._dice.pick(closed))
+        if closed and self._rng.chance(_HIDDEN_SHARE):
+            self._add(kind, self._rng.pick(closed))
             return True
         return self._lay_in([piece for piece in places if not piece.openable] or closed, kind)
 
@@ -198,7 +198,7 @@ class _Filler:
 
     def furnish(self, kinds: frozenset[str], aim: int) -> None:
         """One of each kind, then further copies, until about `aim` objects are there."""
-        order = self._dice.shuffled(sorted(kinds))
+        order = _shuffled_from_back(sorted(kinds), self._rng)
         for _ in range(_MAX_COPIES):
             for kind in order:
                 if len(self.things) >= aim:
@@ -210,7 +210,7 @@ class _Filler:
     def _lay_in(self, places: list[Receptacle], kind: str) -> bool:
         if not places:
             return False
-        self._add(kind, self._dice.weighted(places, [_SPACE[piece.type][1] for piece in places]))
+        self._add(kind, self._rng.weighted(places, [_SPACE[piece.type][1] for piece in places]))
         return True
 
     def _places(self, kind: str) -> list[Receptacle]:
@@ -225,9 +225,20 @@ class _Filler:
         self._load[piece.id] += 1
         x, y, z = (round(float(part) * 100) for part in piece.id.split("|")[1:4])
         while True:
-            jitter = [self._dice.between(-25, 25) for _ in "xz"]
-            name = f"{kind}|{coordinates(x + jitter[0], y + self._dice.below(12), z + jitter[1])}"
+            jitter = [self._rng.between(-25, 25) for _ in "xz"]
+            name = f"{kind}|{coordinates(x + jitter[0], y + self._rng.below(12), z + jitter[1])}"
             if name not in self._ids:
                 break
         self._ids.add(name)
         self.things.append(Thing(name, kind, piece, fixed))
+
+
+def _shuffled_from_back(items: list[str], rng: SeededRandom) -> list[str]:
+    """Shuffle in place and return the items (Fisher and Yates).
+
+    `SeededRandom.shuffled` begins at the front. Games of a seed are known by the order of this one.
+    """
+    for last in range(len(items) - 1, 0, -1):
+        other = rng.below(last + 1)
+        items[last], items[other] = items[other], items[last]
+    return items

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from reflex_bench.core.seeded_random import Dice
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.alfworld.engine.game import Game
 from reflex_bench.envs.alfworld.engine.planner import shortest_plan
 from reflex_bench.envs.alfworld.generator.first.contents import Thing, fill
@@ -56,12 +56,12 @@ class GeneratedGame:
 
 def generate_one(seed: int, number: int) -> GeneratedGame:
     """Game `number` (from 0) of a seed."""
-    dice = Dice("alfworld", VERSION, seed, number)
+    rng = SeededRandom("alfworld", VERSION, seed, number)
     kind = scheduled_type(number)
     for _ in range(_PATIENCE):
-        room = furnish(dice.pick(room_numbers(dice.pick(ROOM_KINDS[kind]))))
-        goal = choose_goal(room, kind, dice)
-        things = fill(room, goal, dice) if goal is not None else None
+        room = furnish(rng.pick(room_numbers(rng.pick(ROOM_KINDS[kind]))))
+        goal = choose_goal(room, kind, rng)
+        things = fill(room, goal, rng) if goal is not None else None
         if goal is not None and things is not None:
             return _written(seed, number, room, things, goal)
     raise RuntimeError(f"no game {number} for seed {seed}: {_PATIENCE} rooms did not fit")

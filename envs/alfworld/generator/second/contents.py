@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from reflex_bench.core.seeded_random import Dice
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.alfworld.generator.goals import APPLIANCES, CLEAN, EXAMINE, PUT, PUT_TWO, Goal
 from reflex_bench.envs.alfworld.generator.recipe import Recipe
 from reflex_bench.envs.alfworld.generator.rooms import Places, Receptacle, Room, coordinates
@@ -53,16 +53,16 @@ class Thing:
     vessel: str = field(default="")
 
 
-def fill(room: Room, goal: Goal, recipe: Recipe, dice: Dice) -> tuple[Thing, ...] | None:
+def fill(room: Room, goal: Goal, recipe: Recipe, rng: SeededRandom) -> tuple[Thing, ...] | None:
     """Return the objects of one game, sorted by id; None where the goal is out of reach.
 
     Args:
         room: furnished.
         goal: what the game is about.
         recipe: how hard it is to be.
-        dice: where the choices come from.
+        rng: where the choices come from.
     """
-    filler = _Filler(room, dice)
+    filler = _Filler(room, rng)
     table = counts().objects[room.kind]
     for kind in sorted(room.types & table.keys()):
         if kind == goal.target:
@@ -71,7 +71,7 @@ def fill(room: Room, goal: Goal, recipe: Recipe, dice: Dice) -> tuple[Thing, ...
             filler.lay(kind, table[kind])
     reached = [thing.places for thing in filler.things if thing.type == goal.target and thing.places]
     shut = all(piece.openable for pieces in reached for piece in pieces)
-    if recipe.hidden is None and shut and not dice.chance(_ALL_SHUT):
+    if recipe.hidden is None and shut and not rng.chance(_ALL_SHUT):
         return None
     if len(reached) < (2 if goal.type == PUT_TWO else 1):
         return None
@@ -86,21 +86,21 @@ def fill(room: Room, goal: Goal, recipe: Recipe, dice: Dice) -> tuple[Thing, ...
 class _Filler:
     """Objects laid out so far."""
 
-    def __init__(self, room: Room, dice: Dice) -> None:
+    def __init__(self, room: Room, rng: SeededRandom) -> None:
         self.things: list[Thing] = []
         self._room = room
-        self._dice = dice
+        self._rng = rng
         self._by_type: dict[str, list[Receptacle]] = defaultdict(list)
         for piece in room.receptacles:
             self._by_type[piece.type].append(piece)
-        self._places = Places(dice, {piece.location for piece in room.receptacles} | {room.start})
+        self._places = Places(rng, {piece.location for piece in room.receptacles} | {room.start})
         self._ids: set[str] = set()
 
     def lay(self, kind: str, contents: Contents) -> None:
         """Any kind that the game is not about."""
         weights = self._possible(contents.lie)
         for _ in range(self._number(contents.copies)):
-            self._add(kind, self._pieces(drawn(weights, self._dice)))
+            self._add(kind, self._pieces(drawn(weights, self._rng)))
 
     def hide(self, kind: str, contents: Contents, goal: Goal, recipe: Recipe) -> None:
         """The kind that the game is about; none where the task would be done, or half done, with it."""
@@ -123,19 +123,19 @@ class _Filler:
         if hidden is None:
             odds = counts().goals[kind][self._room.kind].behind / 100
             for _ in range(_DRAWS):
-                pieces = self._pieces(drawn(weights, self._dice))
-                if not pieces or not all(piece.openable for piece in pieces) or self._dice.chance(odds):
+                pieces = self._pieces(drawn(weights, self._rng))
+                if not pieces or not all(piece.openable for piece in pieces) or self._rng.chance(odds):
                     return pieces
             return pieces
-        behind = self._dice.chance(hidden)
+        behind = self._rng.chance(hidden)
         fitting = {
             place: n
             for place, n in weights.items()
             if place != NOWHERE and "+" not in place and self._doors(place, behind)
         }
         if not fitting:
-            return self._pieces(drawn(weights, self._dice))
-        return (self._dice.pick(self._doors(drawn(fitting, self._dice), behind)),)
+            return self._pieces(drawn(weights, self._rng))
+        return (self._rng.pick(self._doors(drawn(fitting, self._rng), behind)),)
 
     def _doors(self, kind: str, behind: bool) -> list[Receptacle]:
         return [piece for piece in self._by_type[kind] if piece.openable == behind]
@@ -153,12 +153,12 @@ class _Filler:
                 for thing in things:
                     rate = inner.get(thing.type, 0)
                     free = thing is not vessel and not thing.vessel and vessel.vessel != thing.id
-                    if rate and free and self._dice.chance(rate / 1000):
+                    if rate and free and self._rng.chance(rate / 1000):
                         thing.vessel = vessel.id
 
     def _number(self, weights: tuple[int, ...]) -> int:
         """How many: 1 for the first weight, 2 for the second, and so on."""
-        return 1 + self._dice.weighted(range(len(weights)), weights)
+        return 1 + self._rng.weighted(range(len(weights)), weights)
 
     def _possible(self, lie: Weights) -> Weights:
         """Of the places of a kind, those that the room has."""
@@ -172,7 +172,7 @@ class _Filler:
     def _pieces(self, place: str) -> tuple[Receptacle, ...]:
         pieces: list[Receptacle] = []
         for kind in [] if place == NOWHERE else place.split("+"):
-            pieces.append(self._dice.pick([piece for piece in self._by_type[kind] if piece not in pieces]))
+            pieces.append(self._rng.pick([piece for piece in self._by_type[kind] if piece not in pieces]))
         return tuple(pieces)
 
     def _add(self, kind: str, pieces: tuple[Receptacle, ...]) -> None:
@@ -182,13 +182,13 @@ class _Filler:
         else:
             location = self._places.stand()
             x, y, z = (
-                self._dice.between(-300, 300),
-                self._dice.between(0, 200),
-                self._dice.between(-300, 300),
+                self._rng.between(-300, 300),
+                self._rng.between(0, 200),
+                self._rng.between(-300, 300),
             )
         while True:
-            jitter = [self._dice.between(-25, 25) for _ in "xz"]
-            name = f"{kind}|{coordinates(x + jitter[0], y + self._dice.below(12), z + jitter[1])}"
+            jitter = [self._rng.between(-25, 25) for _ in "xz"]
+            name = f"{kind}|{coordinates(x + jitter[0], y + self._rng.below(12), z + jitter[1])}"
             if name not in self._ids:
                 break
         self._ids.add(name)

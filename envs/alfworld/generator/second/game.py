@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from reflex_bench.core.seeded_random import Dice
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.alfworld.engine.game import Game
 from reflex_bench.envs.alfworld.engine.planner import shortest_plan
 from reflex_bench.envs.alfworld.generator.first.game import GeneratedGame, json_bytes, trajectory
@@ -33,11 +33,11 @@ def generate_one(recipe: Recipe, number: int) -> GeneratedGame:
     Raises:
         RuntimeError: no room fits, or a game is not won by its own plan; the generator has a fault.
     """
-    dice = Dice("alfworld", recipe.generator, recipe.settings, number)
+    rng = SeededRandom("alfworld", recipe.generator, recipe.settings, number)
     kind = scheduled_type(number)
     for _ in range(_PATIENCE):
-        chosen = choose(kind, dice)
-        things = fill(*chosen, recipe, dice) if chosen is not None else None
+        chosen = choose(kind, rng)
+        things = fill(*chosen, recipe, rng) if chosen is not None else None
         game = _proven(*chosen, things) if chosen is not None and things is not None else None
         if chosen is not None and game is not None:
             return _written(recipe, number, *chosen, game)

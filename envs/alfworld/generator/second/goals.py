@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from reflex_bench.core.seeded_random import Dice
+from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.alfworld.generator.goals import APPLIANCES, EXAMINE, OFFICIAL_NAMES, Goal
 from reflex_bench.envs.alfworld.generator.layouts import room_numbers, tables
 from reflex_bench.envs.alfworld.generator.rooms import Room
@@ -21,20 +21,20 @@ _SMALLER_OF_TWO = 0.4
 the larger rooms; without this the mean is 26 receptacles, above all three official sets (22.1 to 24.4)."""
 
 
-def choose(kind: str, dice: Dice) -> tuple[Room, Goal] | None:
+def choose(kind: str, rng: SeededRandom) -> tuple[Room, Goal] | None:
     """Return a room and a goal of the given type, as often as official games have them.
 
     Args:
         kind: `put`, `clean`, …
-        dice: where the choices come from.
+        rng: where the choices come from.
 
     Returns:
         None where the goal drawn fits no room.
     """
     rooms = counts().goals[kind]
-    room_kind = drawn({name: wishes.share for name, wishes in rooms.items()}, dice)
+    room_kind = drawn({name: wishes.share for name, wishes in rooms.items()}, rng)
     wishes = rooms[room_kind]
-    into = drawn(wishes.into, dice)
+    into = drawn(wishes.into, rng)
     fitting = {
         thing: weight
         for thing, weight in wishes.sought.items()
@@ -42,22 +42,22 @@ def choose(kind: str, dice: Dice) -> tuple[Room, Goal] | None:
     }
     if not fitting:
         return None
-    target = drawn(fitting, dice)
+    target = drawn(fitting, rng)
     numbers = _rooms_with(room_kind, into, target, APPLIANCES.get(kind, ""))
     if not numbers:
         return None
     unseen = [number for number in numbers if number in _UNSEEN]
-    pool = unseen if unseen and dice.chance(_UNSEEN_SHARE) else numbers
-    rooms_drawn = [furnish(dice.pick(pool)) for _ in range(2 if dice.chance(_SMALLER_OF_TWO) else 1)]
+    pool = unseen if unseen and rng.chance(_UNSEEN_SHARE) else numbers
+    rooms_drawn = [furnish(rng.pick(pool)) for _ in range(2 if rng.chance(_SMALLER_OF_TWO) else 1)]
     room = min(rooms_drawn, key=lambda room: len(room.receptacles))
     parent, toggle = ("", into) if kind == EXAMINE else (into, "")
-    return room, Goal(kind, target, parent, toggle, _sentence(kind, target, parent, toggle, dice))
+    return room, Goal(kind, target, parent, toggle, _sentence(kind, target, parent, toggle, rng))
 
 
-def drawn(weights: Weights, dice: Dice) -> str:
+def drawn(weights: Weights, rng: SeededRandom) -> str:
     """Return one of the names, by weight."""
     names = list(weights)
-    return dice.weighted(names, [weights[name] for name in names])
+    return rng.weighted(names, [weights[name] for name in names])
 
 
 @cache
@@ -70,9 +70,9 @@ def _present(number: int) -> set[str]:
     return {piece.type for piece in room.receptacles} | (room.types & counts().objects[room.kind].keys())
 
 
-def _sentence(kind: str, target: str, parent: str, toggle: str, dice: Dice) -> str:
+def _sentence(kind: str, target: str, parent: str, toggle: str, rng: SeededRandom) -> str:
     templates = tables().goals[OFFICIAL_NAMES[kind]]["templates"]
     assert isinstance(templates, list)
-    sentence = dice.pick(templates).format(obj=target.lower(), recep=parent.lower(), toggle=toggle.lower())
+    sentence = rng.pick(templates).format(obj=target.lower(), recep=parent.lower(), toggle=toggle.lower())
     assert isinstance(sentence, str)
     return sentence
