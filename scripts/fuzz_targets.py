@@ -187,7 +187,7 @@ def _complain(data: bytes) -> None:
 
 
 def _files(folder: Path) -> Iterator[Target]:
-    """Configurations, data sets, games, memories."""
+    """Configurations, data sets, games, memories. A list with one entry a kind of file, hence its length."""
     bomb = b"a: &a [x, x]\n" + b"".join(
         b"%c: &%c [%s]\n" % (n + 1, n + 1, b", ".join([b"*%c" % n] * 9)) for n in range(97, 110)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -15,6 +15,7 @@ from reflex_bench.models.options import ModelOptions
 from reflex_bench.models.pacing import RateLimiter
 
 if TYPE_CHECKING:
+    import httpx2
     import openai
 
 
@@ -29,31 +30,14 @@ def open_client(
     import httpx2
     import openai
 
-    class Deadline(httpx2.SyncByteStream):
-        """A body with a time-out as a whole: the client's own bounds only the wait for each piece of it."""
-
-        def __init__(self, stream: httpx2.SyncByteStream) -> None:
-            self._stream = stream
-            self._end = time.monotonic() + options.timeout
-
-        def __iter__(self) -> Iterator[bytes]:
-            for piece in self._stream:
-                yield piece
-                if time.monotonic() > self._end:
-                    raise httpx2.ReadTimeout("the body came too slowly")
-
-        def close(self) -> None:
-            self._stream.close()
-            if limiter:
-                limiter.release()
-
     def begin(request: httpx2.Request) -> None:
         if limiter:
             limiter.acquire(len(request.content) / CHARACTERS_PER_TOKEN)
 
     def bound(response: httpx2.Response) -> None:
         if isinstance(response.stream, httpx2.SyncByteStream):
-            response.stream = Deadline(response.stream)
+            release = limiter.release if limiter else None
+            response.stream = _with_deadline(response.stream, options.timeout, release)
 
     connections = options.max_connections
     return openai.OpenAI(
@@ -72,6 +56,35 @@ def open_client(
             event_hooks={"request": [begin], "response": [bound]},
         ),
     )
+
+
+def _with_deadline(
+    stream: httpx2.SyncByteStream, timeout: float, release: Callable[[], None] | None
+) -> httpx2.SyncByteStream:
+    """Return a body with a time-out as a whole: the client's own bounds only the wait for each piece of it.
+
+    Args:
+        stream: the body.
+        timeout: seconds from now.
+        release: is called when the body is closed.
+    """
+    import httpx2
+
+    end = time.monotonic() + timeout
+
+    class Deadline(httpx2.SyncByteStream):
+        def __iter__(self) -> Iterator[bytes]:
+            for piece in stream:
+                yield piece
+                if time.monotonic() > end:
+                    raise httpx2.ReadTimeout("the body came too slowly")
+
+        def close(self) -> None:
+            stream.close()
+            if release:
+                release()
+
+    return Deadline()
 
 
 def is_address(url: str) -> bool:

@@ -96,36 +96,45 @@ def _key(state: State, way: Way) -> object:
 def _successors(game: Household, state: State, way: Way) -> Iterator[Plan]:
     """Everything worth doing next: one action that matters, with the walking and opening that it takes."""
     open_facts = [fact for fact in way if not holds(fact, state)]
-    cutting = any(fact.predicate == "issliced" for fact in open_facts)
     for fact in open_facts:
-        if fact.predicate == "istoggled":
-            for r in _holding(game, state, fact.thing):
-                yield _at(game, state, r, Action("use", fact.thing, r))
-        elif fact.predicate == "atlocation":
-            yield from (_at(game, state, r) for r in game.standing[fact.thing])
-        elif fact.predicate == "opened":
-            yield _at(game, state, fact.thing, Action("open", -1, fact.thing))
-        elif fact.predicate == "issliced" and state.held is not None and state.held in game.knives:
-            for place, things in enumerate(state.lying):
-                if fact.thing in things and (game.standing[place] or place == state.place):
-                    yield (*_walk(game, state, place), Action("slice", fact.thing, state.held))
-    held = state.held
-    if held is None:
-        wanted = {fact.thing for fact in way if fact.predicate not in {"istoggled", *_NO_OBJECT}}
-        if any(fact.predicate == "holdsany" for fact in open_facts):
-            wanted |= game.pickupable
-        for thing in sorted(wanted | (game.knives if cutting else set())):
-            if thing in game.pickupable:
-                for r in _holding(game, state, thing):
-                    yield _within(game, state, r, Action("take", thing, r))
+        yield from _in_place(game, state, fact)
+    if state.held is None:
+        yield from _takes(game, state, way, open_facts)
         return
     for fact in open_facts:
-        if fact.thing == held and fact.predicate in _TREATMENTS:
+        if fact.thing == state.held and fact.predicate in _TREATMENTS:
             for r in sorted(_appliances(game, fact.predicate)):
-                yield _at(game, state, r, Action(_TREATMENTS[fact.predicate], held, r))
+                yield _at(game, state, r, Action(_TREATMENTS[fact.predicate], state.held, r))
     for r, accepted in enumerate(game.accepts):
-        if held in accepted and game.spot[r] != NOWHERE:
-            yield _within(game, state, r, Action("put", held, r))
+        if state.held in accepted and game.spot[r] != NOWHERE:
+            yield _within(game, state, r, Action("put", state.held, r))
+
+
+def _in_place(game: Household, state: State, fact: Fact) -> Iterator[Plan]:
+    """What brings about a fact where its thing is: to switch it on, go there, open it, slice it."""
+    if fact.predicate == "istoggled":
+        for r in _holding(game, state, fact.thing):
+            yield _at(game, state, r, Action("use", fact.thing, r))
+    elif fact.predicate == "atlocation":
+        yield from (_at(game, state, r) for r in game.standing[fact.thing])
+    elif fact.predicate == "opened":
+        yield _at(game, state, fact.thing, Action("open", -1, fact.thing))
+    elif fact.predicate == "issliced" and state.held is not None and state.held in game.knives:
+        for place, things in enumerate(state.lying):
+            if fact.thing in things and (game.standing[place] or place == state.place):
+                yield (*_walk(game, state, place), Action("slice", fact.thing, state.held))
+
+
+def _takes(game: Household, state: State, way: Way, open_facts: list[Fact]) -> Iterator[Plan]:
+    """What an empty hand may take: all that the way names, anything at all if it asks for that, a knife to slice."""
+    wanted = {fact.thing for fact in way if fact.predicate not in {"istoggled", *_NO_OBJECT}}
+    if any(fact.predicate == "holdsany" for fact in open_facts):
+        wanted |= game.pickupable
+    if any(fact.predicate == "issliced" for fact in open_facts):
+        wanted |= game.knives
+    for thing in sorted(wanted & game.pickupable):
+        for r in _holding(game, state, thing):
+            yield _within(game, state, r, Action("take", thing, r))
 
 
 def _walk(game: Household, state: State, place: int) -> Plan:

@@ -15,7 +15,7 @@ Each rule is an action of the domain (alfworld/data/alfred.pddl), kept as it is 
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from reflex_bench.envs.alfworld.engine.household import Action, Household
 from reflex_bench.envs.alfworld.engine.state import State
@@ -40,23 +40,28 @@ def available(game: Household, state: State) -> dict[str, Action]:
                 offer("take", thing, receptacle)
             if thing in game.toggleable:
                 offer("use", thing, receptacle)
-        if held is None:
-            continue
-        if within_reach and held in game.accepts[receptacle]:
+        if held is not None and within_reach and held in game.accepts[receptacle]:
             offer("put", held, receptacle)
-        if receptacle in game.sinks and held in game.cleanable:
-            offer("clean", held, receptacle)
-        if receptacle in game.microwaves and held in game.heatable:
-            offer("heat", held, receptacle)
-        if receptacle in game.fridges and held in game.coolable:
-            offer("cool", held, receptacle)
     if held is not None:
-        offer("inspect", held)
+        for verb, other in _uses_of(game, state, held):
+            offer(verb, held, other)
         if held in game.knives:
             for thing in state.lying[state.place]:
                 if thing in game.sliceable:
                     offer("slice", thing, held)
     return options
+
+
+def _uses_of(game: Household, state: State, held: int) -> Iterator[tuple[str, int]]:
+    """What can be done to the thing in the hand, beside putting it down: the verb, and the appliance for it."""
+    yield "inspect", -1
+    for receptacle in game.standing[state.place]:
+        if receptacle in game.sinks and held in game.cleanable:
+            yield "clean", receptacle
+        if receptacle in game.microwaves and held in game.heatable:
+            yield "heat", receptacle
+        if receptacle in game.fridges and held in game.coolable:
+            yield "cool", receptacle
 
 
 def command(game: Household, action: Action) -> str:
