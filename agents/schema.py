@@ -17,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from reflex_bench.agents.base import Ask, CallLimit
 from reflex_bench.agents.messages import BLANK_LINE, CONTINUED_STOPS
 from reflex_bench.core.errors import ContextOverflow
+from reflex_bench.core.reasoning_marks import REASONING_CLOSES, REASONING_OPENS
 from reflex_bench.models.base import Message
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -31,12 +32,12 @@ MAX_CALLS = 2
 _MAX_FAILURES = 20
 _MAX_ECHO_LENGTH, _MAX_PROBLEM_LENGTH = 2000, 300
 _REASONING = re.compile(
-    r"\s*(?:<(?:think|thinking|thought|reasoning)>|\[THINK\]|◁think▷|<\|channel\|>\s*(?:analysis|commentary)\b)",
+    rf"\s*(?:{REASONING_OPENS}|<\|channel\|>\s*(?:analysis|commentary)\b)",
     re.IGNORECASE,
 )
-# Magistral writes `[THINK]`, Kimi `◁think▷`; the channels are those of OpenAI's harmony format.
+# The channels are those of OpenAI's harmony format.
 _REASONING_END = re.compile(
-    r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]|◁/think▷|<\|channel\|>\s*final\s*(?:<\|message\|>)?",
+    rf"{REASONING_CLOSES}|<\|channel\|>\s*final\s*(?:<\|message\|>)?",
     re.IGNORECASE,
 )
 _MARKS = re.compile(r"<\|(?:start|end|return|message|channel|im_end|eot_id|endoftext)\|>(?:assistant\b)?")

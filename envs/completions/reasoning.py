@@ -8,8 +8,9 @@ _NAMES = (
     r"(?:\w{1,20}[:_])?(?:think|thinking|thoughts?|reason|reasoning|scratchpad|analysis|rationale|inner_monologue"
     r"|plan|planning|reflection|reflexion|explore|exploration|monitor|memory|notes?|critique|deliberation)(?:_\w{1,20})?"
 )
-# Qwen, DeepSeek and many more; Kimi (◁think▷); Magistral ([THINK]); OpenThinker and SkyThought (begin_of_thought);
-# Cohere (START_THINKING); Gemma (unused94, <|channel>thought); Open WebUI (details).
+# Wider than `core.reasoning_marks`: what an actor writes in any such tag is a thought; the answer of a judge may
+# stand in one. Qwen, DeepSeek and many more; Kimi (◁think▷); Magistral ([THINK]); OpenThinker and SkyThought
+# (begin_of_thought); Cohere (START_THINKING); Gemma (unused94, <|channel>thought); Open WebUI (details).
 _MARK = re.compile(
     rf"[<◁⟨‹〈]/?{_NAMES}(?:\s[^<>\n]{{0,200}})?[>▷⟩›〉]"
     r"|(?:(?<!\w)\[|\[/)(?:THINK|THINKING|REASONING)\]"

@@ -9,16 +9,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from reflex_bench.core.reasoning_marks import REASONING_CLOSES, REASONING_OPENS
 from reflex_bench.models.openai.responses import FORM, ITEMS, items_of
 
 FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_text", "thoughts")
 """Of a message: DeepSeek, llama.cpp and others; OpenRouter, newer vLLM, Groq; Ollama; others. The first counts."""
 
-_TAGS = "think|thinking|thought|thoughts|reasoning|reflection_thinking|seed:think|antthinking"
-_OPENING = rf"<(?:{_TAGS})(?: [^<>]*)?>|◁think▷|\[THINK\]|<\|(?:begin_of_thought|think_start)\|>"
-_OPEN = re.compile(rf"\s*(?:{_OPENING})", re.IGNORECASE)
-_OPEN_ANYWHERE = re.compile(_OPENING, re.IGNORECASE)
-_CLOSE = re.compile(rf"</(?:{_TAGS})>|◁/think▷|\[/THINK\]|<\|(?:end_of_thought|think_end)\|>", re.IGNORECASE)
+_OPEN = re.compile(rf"\s*(?:{REASONING_OPENS})", re.IGNORECASE)
+_OPEN_ANYWHERE = re.compile(REASONING_OPENS, re.IGNORECASE)
+_CLOSE = re.compile(REASONING_CLOSES, re.IGNORECASE)
 # The form of gpt-oss ("Harmony"): channels, of which the last is the answer; some servers drop its special tokens.
 _FINAL = re.compile(r"<\|channel\|>final(?: [^<]*)?<\|message\|>|assistantfinal(?=\S)")
 _ANALYSIS = re.compile(

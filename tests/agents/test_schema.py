@@ -51,6 +51,7 @@ def test_an_object_of_the_shape_needs_no_repair():
         (f"Sure, here you are:\n{GOOD}\nAnything else?", ("surrounding_text",)),
         (f'<think>{{"sure": 1, "name": "no"}} or not?</think>\n{GOOD}', ("reasoning_block",)),
         (f"no more thinking</think>{GOOD}", ("reasoning_block",)),
+        (f'<seed:think>{{"sure": 1, "name": "no"}}</seed:think>{GOOD}', ("reasoning_block",)),
         ('{"sure": 0.5, "name": "mug 1", "mood": "fine"}', ("extra_keys",)),
         (f"Use {{braces}} as in {{'a': 1}}: {GOOD}", ("surrounding_text",)),
         ('{"sure": 0.1, "name": "a draft"} no: ' + GOOD, ("surrounding_text",)),

@@ -21,6 +21,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from reflex_bench.core.reasoning_marks import REASONING_CLOSES, REASONING_OPENS
 from reflex_bench.envs.alfworld.parsing.commands import (
     ACTION_LABEL,
     COMMAND,
@@ -49,8 +50,8 @@ from reflex_bench.envs.completions.characters import narrow
 
 __all__ = ["GIVE_UP", "ParsePolicy", "read_action"]
 
-_REASONING = re.compile(r"\s*<(think|thinking|thought|reasoning)>", re.IGNORECASE)
-_REASONING_END = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+_REASONING = re.compile(rf"\s*(?:{REASONING_OPENS})", re.IGNORECASE)
+_REASONING_END = re.compile(REASONING_CLOSES, re.IGNORECASE)
 _EXACT_THOUGHT = re.compile(r"think: [^\n\r<>\[{`*_:：\\|]+\Z")
 # An action in an envelope of its own, wherever it stands.
 _ENVELOPE = re.compile(
