@@ -327,7 +327,7 @@ def test_a_module_under_another_name_and_parts_in_another_order_change_nothing(
     assert moved.structured is not structured.structured
     mine = [replace(part, made=moved.structured) if part.name == "structured" else part for part in FOUND]
     monkeypatch.setattr(parts, "ours", lambda kind: [part for part in reversed(mine) if part.kind == kind])
-    monkeypatch.setattr(module, "Model", under_another_name(judge).Model)
+    monkeypatch.setattr(module, "ModelJudge", under_another_name(judge).ModelJudge)
     assert not changes()
 
 
