@@ -24,9 +24,9 @@ from collections.abc import Sequence
 from reflex_bench.envs.base import Action, ParsePolicy
 from reflex_bench.envs.completions import Cleaned, TextCall, clean, first_text_call
 from reflex_bench.envs.completions.characters import narrow
-from reflex_bench.envs.hotpotqa.parsing.brackets import CALL
-from reflex_bench.envs.hotpotqa.parsing.calls import first_call, labelled_call
-from reflex_bench.envs.hotpotqa.parsing.completion import (
+from reflex_bench.envs.hotpotqa.parsing.action_extraction import first_call, labelled_call
+from reflex_bench.envs.hotpotqa.parsing.argument import CALL
+from reflex_bench.envs.hotpotqa.parsing.completion_cleanup import (
     DECORATION,
     before_observation,
     prose,

@@ -6,7 +6,7 @@ import re
 
 from reflex_bench.envs.completions import labels
 from reflex_bench.envs.completions.values import value_at
-from reflex_bench.envs.hotpotqa.parsing.brackets import CALL, line_end
+from reflex_bench.envs.hotpotqa.parsing.argument import CALL, line_end
 from reflex_bench.envs.hotpotqa.parsing.marks import GAP, LABEL, VERB, FoundAction, prefix_end
 from reflex_bench.envs.hotpotqa.parsing.verbs import plain_argument, verb_of
 

@@ -11,7 +11,7 @@ import re
 
 from reflex_bench.envs.completions.intents import announced
 from reflex_bench.envs.hotpotqa.parsing import forms
-from reflex_bench.envs.hotpotqa.parsing.brackets import (
+from reflex_bench.envs.hotpotqa.parsing.argument import (
     CALL,
     OPENING,
     Argument,
