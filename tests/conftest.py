@@ -22,6 +22,9 @@ from reflex_bench.envs.alfworld.official.package import missing_engine
 settings.register_profile("reflex", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("reflex")
 
+LONGEST = ("test_load_and_chaos.py", "test_readme.py", "test_engine_official.py", "test_slow_run.py")
+"""Files with the longest tests, as `--durations` prints them."""
+
 
 @pytest.fixture
 def loopback() -> Iterator[Loopback]:
@@ -37,10 +40,16 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark as fast what starts no process and loads no large data."""
+    """Mark as fast what starts no process and loads no large data, and put it last.
+
+    Files are handed to the cores in this order. Those with the longest tests come first, so that no core is left with
+    one of them at the end.
+    """
     for item in items:
         folder = item.path.relative_to(Path(__file__).parent).parts[0]
         if folder in ("agents", "envs", "harness", "models") and not any(
             map(item.get_closest_marker, ("official", "slow"))
         ):
             item.add_marker("fast")
+    slow = {item.path for item in items if not item.get_closest_marker("fast")}
+    items.sort(key=lambda item: (item.path not in slow, item.path.name not in LONGEST))
