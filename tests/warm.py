@@ -7,6 +7,7 @@ imports, signals) starts the installed script instead.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import select
@@ -17,17 +18,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 REFLEX = str(Path(sys.executable).with_name("reflex"))
-PRELOADED = (
-    "openai",
-    "pandas",
-    "rich.table",
-    "reflex_bench.cli.main",
-    "reflex_bench.harness.reporting.tables.comparison",
-    "reflex_bench.harness.planning.plan",
-    "reflex_bench.harness.running.runner",
-    "reflex_bench.harness.reporting.show",
-    "reflex_bench.harness.reporting.tables.styles",
-)
+PRELOADED = ("openai", "pandas", "rich.table", "rich.live", "typer.rich_utils", "reflex_bench.cli.main")
+"""Beside every module of the package but those of the official engine, which not every machine has."""
 
 
 class Warm:
@@ -66,8 +58,21 @@ class Warm:
 
 
 def _serve() -> None:
+    import gc
+    import pkgutil
+
     for module in PRELOADED:
-        __import__(module)
+        importlib.import_module(module)
+    for folder in ("agents", "core", "envs", "harness", "models"):
+        package = importlib.import_module(f"reflex_bench.{folder}")
+        for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if ".official" not in module.name:
+                importlib.import_module(module.name)
+    _keep_command()
+    # The world that nearly every run of questions is about.
+    importlib.import_module("reflex_bench.envs.hotpotqa.generator.twin").compose(0, 100)
+    # What is there now will not be looked through again in every child.
+    gc.freeze()
     for line in sys.stdin:
         call = json.loads(line)
         child = os.fork()
@@ -80,6 +85,16 @@ def _serve() -> None:
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         os.close(ended)
         print(json.dumps(code if in_time else None), flush=True)
+
+
+def _keep_command() -> None:
+    """Have the command made of its annotations once, and not in every child: it is the same, and takes long."""
+    import typer.main
+
+    from reflex_bench.cli.main import app
+
+    command = typer.main.get_command(app)
+    typer.main.get_command = lambda _: command
 
 
 def _become(call: dict[str, object]) -> None:

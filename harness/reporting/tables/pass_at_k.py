@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -41,12 +41,11 @@ def write_tables(path: str | Path) -> tuple[Path, ...]:
     All of them carry the settings: a table that leaves this directory must still say what was measured.
     """
     directory = Path(path)
-    run = read_run(directory)
     written = []
-    for ending, format in (("md", "markdown"), ("csv", "csv"), ("tex", "latex")):
+    full, brief = _tables(read_run(directory), "all", "settings")
+    for ending, format, table in (("md", "markdown", full), ("csv", "csv", full), ("tex", "latex", brief)):
         file = directory / "tables" / f"pass_at_k.{ending}"
-        details: Details = "settings" if format == "latex" else "all"
-        write_text(file, render(pass_at_k_table(run, details), format))
+        write_text(file, render(table, format))
         written.append(file)
     return tuple(written)
 
@@ -58,18 +57,25 @@ def pass_at_k_table(run: Run, details: Details = "all") -> Table:
         run: the run.
         details: `all` adds task types, effort and settings, `settings` those alone, `none` nothing.
     """
-    frame = pass_at_k(run)
+    [table] = _tables(run, details)
+    return table
+
+
+def _tables(run: Run, *details: Details) -> Iterator[Table]:
+    """The main table with each of several details; its numbers are computed once."""
+    frame, said = pass_at_k(run), notes(run)
     sampled = is_sampled(run)
     what = f"{run.environment.get('name', '')} {run.split.get('name', '')}".strip()
     kind = "pass@k and pass^k of independent samples" if sampled else "pass@k"
     title = f"{kind} · {what} · {run.tasks} tasks · run {run.id}"
     ks = shown_trials(len(run.trial_numbers))
-    grids = [samples_grid(run, ks) if sampled else _main_grid(run, frame, ks)]
-    if details == "all":
-        grids += [_type_grid(run), _effort_grid(run, frame)]
-    if details != "none":
-        grids.append(_settings_grid(frame))
-    return Table(title, frame, tuple(grid for grid in grids if grid.rows), notes(run))
+    for each in details:
+        grids = [samples_grid(run, ks) if sampled else _main_grid(run, frame, ks)]
+        if each == "all":
+            grids += [_type_grid(run), _effort_grid(run, frame)]
+        if each != "none":
+            grids.append(_settings_grid(frame))
+        yield Table(title, frame, tuple(grid for grid in grids if grid.rows), said)
 
 
 def outcomes_table(run: Run) -> Table:
