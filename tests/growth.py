@@ -13,11 +13,10 @@ def grows_linearly(run: Callable[[int], object], length: int) -> bool:
     """
 
     def seconds(size: int) -> float:
-        best = float("inf")
-        for _ in range(3):
-            started = time.process_time()
-            run(size)
-            best = min(best, time.process_time() - started)
-        return best
+        started = time.process_time()
+        run(size)
+        return time.process_time() - started
 
-    return seconds(8 * length) < 30 * seconds(length) + 0.05
+    # A busy machine only ever adds time: the quickest of three counts, and one that is quick enough will do.
+    bound = 30 * min(seconds(length) for _ in range(3)) + 0.05
+    return any(seconds(8 * length) < bound for _ in range(3))
