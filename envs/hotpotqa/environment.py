@@ -75,6 +75,19 @@ class Options(BaseModel):
     """The `api.php` of the wiki."""
 
 
+def _check_used(options: Options, split: str) -> None:
+    """Raise `UsageError` where an option was given that another one makes meaningless."""
+    if options.data is not None and options.seed is not None:
+        raise UsageError("--data and a seed of the invented world exclude one another; leave out one of them")
+    if options.data is not None and split == splits.PROCEDURAL and "split" in options.model_fields_set:
+        raise UsageError(
+            f"--data {options.data} and --split {options.split} exclude one another: procedural questions are "
+            "generated; leave out one of them"
+        )
+    if options.offline and options.corpus != "wikipedia":
+        raise UsageError(f"--offline goes with --corpus wikipedia, not with --corpus {options.corpus}")
+
+
 class HotpotEnvironment:
     """Questions over an encyclopedia, with Search, Lookup and Finish.
 
@@ -104,6 +117,7 @@ class HotpotEnvironment:
                 f"unknown corpus {options.corpus!r}; known: split, question, file:PATH, wikipedia"
             )
         self._split, self._seed = splits.parse_name(options.split, options.seed)
+        _check_used(options, self._split)
         if options.sample is not None:
             splits.positions(options.sample)
         self._wanted = 0

@@ -24,6 +24,8 @@ DEVELOPMENT = 7405
 SAMPLES = ("reflexion-100", "react-500")
 PARQUET = b"PAR1"
 """How every file of this format begins."""
+QUESTIONS_FILE = "questions.json"
+"""What `reflex data generate hotpotqa` calls the questions."""
 _ERRORS_SHOWN = 5
 
 
@@ -133,6 +135,9 @@ def file(path: Path) -> QuestionSource:
     Raises:
         UsageError: it cannot be read; malformed records are named by line (in a list: by their number).
     """
+    if path.is_dir():
+        inside = path / QUESTIONS_FILE
+        raise UsageError(f"{path} is a folder; give a file" + (f": --data {inside}" if inside.exists() else ""))
     try:
         raw = path.read_bytes()
         if raw.startswith(PARQUET):
