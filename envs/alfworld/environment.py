@@ -30,6 +30,7 @@ from reflex_bench.envs.alfworld.splits import (
     only,
     parse_name,
     parse_name_in,
+    previewed,
     select,
 )
 from reflex_bench.envs.base import Action, Environment, Episode, ParsePolicy, Split, Task
@@ -146,6 +147,13 @@ class AlfworldEnvironment:
         if options.task_ids or options.task_type is not None:
             split = only(split, options.task_ids, options.task_type)
         return select(split, count, seed, options.sampling)
+
+    def enough_to_preview(self, count: int) -> int:
+        """Return how many games a dry run loads."""
+        if self._split != PROCEDURAL or self._options.data is not None:
+            return count
+        games_needed(count, self._options.task_type)
+        return min(count, previewed(self._options.task_type))
 
     def start(self, task: Task) -> Episode:
         """A fresh episode; the game is opened by its `reset`."""

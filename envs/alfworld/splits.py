@@ -7,7 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from reflex_bench.core.errors import UsageError, unknown
-from reflex_bench.envs.alfworld.generator import GAME_FILE, INDEX_FILE, Entry, Recipe, cached, read_folder, recipe_of
+from reflex_bench.envs.alfworld.generator import (
+    GAME_FILE,
+    INDEX_FILE,
+    Entry,
+    Recipe,
+    cached,
+    read_folder,
+    recipe_of,
+)
 from reflex_bench.envs.alfworld.generator.goals import CYCLE, MIX
 from reflex_bench.envs.alfworld.generator.recipe import read_recipe
 from reflex_bench.envs.alfworld.official.data import (
@@ -21,7 +29,7 @@ from reflex_bench.envs.alfworld.official.data import (
 from reflex_bench.envs.alfworld.official.package import package_version
 from reflex_bench.envs.base import Split, Task
 from reflex_bench.envs.cache import cache_folder
-from reflex_bench.envs.sampling import Sampling, check_count, first, stratified
+from reflex_bench.envs.sampling import Sampling, check_count, check_generated, first, stratified
 
 PROCEDURAL = "procedural"
 DEFAULT_COUNT = CYCLE
@@ -141,9 +149,20 @@ def _split_of(entries: Iterable[Entry], folder: Path, recipe: Recipe) -> Split:
 
 
 def games_needed(tasks: int | None, task_type: str | None) -> int:
-    """How many games to generate so that `tasks` of them have the type wanted; at least the default number."""
-    share = MIX.get(task_type, CYCLE) if task_type else CYCLE
-    return max(DEFAULT_COUNT, -(-(tasks or 0) // share) * CYCLE if share < CYCLE else tasks or 0)
+    """How many games to generate so that `tasks` of them have the type wanted; at least the default number.
+
+    Raises:
+        UsageError: more than are generated for one run.
+    """
+    share = previewed(task_type)
+    needed = max(DEFAULT_COUNT, -(-(tasks or 0) // share) * CYCLE if share < CYCLE else tasks or 0)
+    check_generated(needed, "games", tasks)
+    return needed
+
+
+def previewed(task_type: str | None) -> int:
+    """Return how many games of a type (None: of all) there are among the least that are generated."""
+    return MIX.get(task_type, CYCLE) if task_type else CYCLE
 
 
 def select(split: Split, count: int | None, seed: int = 0, sampling: Sampling = "stratified") -> Split:

@@ -30,7 +30,7 @@ from reflex_bench.envs.hotpotqa.profiles import PROFILES, REFLEX, WHOLE_PAGE
 from reflex_bench.envs.hotpotqa.questions import Question
 from reflex_bench.envs.hotpotqa.scoring import SuccessRule, success_rule
 from reflex_bench.envs.metrics import Metric
-from reflex_bench.envs.sampling import Sampling
+from reflex_bench.envs.sampling import Sampling, check_generated
 
 TITLES = "as redirects"
 """How titles are matched (`corpus`); runs made before the fifth rule have no such setting."""
@@ -155,6 +155,15 @@ class HotpotEnvironment:
             taken = splits.subset(split, count, seed, options.sampling)
             notes = gold_notes(taken.tasks, corpus, options.corpus == "question")
             return replace(taken, notes=(*taken.notes, *notes))
+
+    def enough_to_preview(self, count: int) -> int:
+        """Return how many questions a dry run loads."""
+        options = self.options
+        if options.data is not None or self._split != splits.PROCEDURAL:
+            return count
+        check_generated(count, "questions")
+        # At least one in five is of either type.
+        return min(count, splits.DEFAULT_COUNT // (5 if options.task_type else 1))
 
     @cached_property
     def _source(self) -> splits.QuestionSource:

@@ -13,7 +13,7 @@ from reflex_bench.core.errors import UsageError, unknown
 from reflex_bench.envs.base import Split, Task
 from reflex_bench.envs.hotpotqa.corpus.documents import Document, document
 from reflex_bench.envs.hotpotqa.questions import Question, task
-from reflex_bench.envs.sampling import Sampling, check_count, first, stratified
+from reflex_bench.envs.sampling import Sampling, check_count, check_generated, first, stratified
 
 PROCEDURAL = "procedural"
 OFFICIAL = ("distractor", "fullwiki")
@@ -85,7 +85,11 @@ def procedural(seed: int, wanted: int = 0, task_type: str | None = None) -> Ques
         seed: of the world.
         wanted: how many tasks there must be at least; never fewer than `DEFAULT_COUNT` are made.
         task_type: the type that the wanted ones must have.
+
+    Raises:
+        UsageError: more are wanted than are generated for one run.
     """
+    check_generated(wanted, "questions")
     size = max(DEFAULT_COUNT, wanted)
     source = _invented(seed, size)
     while sum(each.type == (task_type or each.type) for each in source.tasks) < wanted:
@@ -137,7 +141,9 @@ def file(path: Path) -> QuestionSource:
     """
     if path.is_dir():
         inside = path / QUESTIONS_FILE
-        raise UsageError(f"{path} is a folder; give a file" + (f": --data {inside}" if inside.exists() else ""))
+        raise UsageError(
+            f"{path} is a folder; give a file" + (f": --data {inside}" if inside.exists() else "")
+        )
     try:
         raw = path.read_bytes()
         if raw.startswith(PARQUET):

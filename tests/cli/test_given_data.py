@@ -83,3 +83,23 @@ def test_a_game_that_was_changed_after_it_was_written_is_refused(reflex, tmp_pat
     done = reflex("bench", "alfworld", "--data", folder, "--dry-run")
     assert done.returncode == 2
     assert "incomplete or changed" in done.stderr
+
+
+def test_data_clean_shows_the_cache_and_its_size_and_clears_it(reflex, tmp_path):
+    cache = {"REFLEX_BENCH_CACHE": str(tmp_path / "cache")}
+    assert reflex("bench", "alfworld", "--dry-run", **cache).returncode == 0
+    snapshot = tmp_path / "cache" / "hotpotqa" / "wikipedia.jsonl"
+    snapshot.parent.mkdir(exist_ok=True)
+    snapshot.write_text("{}\n")
+    (games,) = (tmp_path / "cache" / "alfworld").iterdir()
+    size = sum(path.stat().st_size for path in games.rglob("*") if path.is_file())
+    shown = reflex("data", "clean", **cache).stdout
+    assert f"{size / 1e6:9.1f} MB  alfworld/{games.name}" in shown
+    assert games.exists()
+    cleared = reflex("data", "clean", "--yes", **cache)
+    assert cleared.returncode == 0, cleared.stderr
+    assert f"{size / 1e6:.1f} MB deleted" in cleared.stdout
+    assert not games.exists()
+    assert snapshot.exists()
+    assert reflex("data", "clean", "--yes", "--all", **cache).returncode == 0
+    assert not snapshot.exists()

@@ -27,8 +27,8 @@ __all__ = [
     "cached",
     "generate",
     "generate_one",
-    "read_recipe",
     "read_folder",
+    "read_recipe",
     "recipe_of",
     "write",
 ]
