@@ -13,7 +13,7 @@ import typer
 from reflex_bench.cli import options
 from reflex_bench.cli.grouped import spread, values_of
 from reflex_bench.cli.places import run_path
-from reflex_bench.cli.running import carry_out, check_models, repeat, resumable, start
+from reflex_bench.cli.running import carry_out, check_models, preview, repeat, resumable, start
 from reflex_bench.core.errors import UsageError
 
 if TYPE_CHECKING:
@@ -58,8 +58,10 @@ def bench(
     """Run agents on an environment for N trials and print the pass@k table."""
     given = values_of(length, selection, model, learning, limits)
     resolved = configured(environment, config or [], output.results, given)
-    if seeds == 1 or output.dry_run:
-        return start(resolved, output.results, output.run_id, output.dry_run, output.quiet)
+    if output.dry_run:
+        return preview(resolved, seeds)
+    if seeds == 1:
+        return start(resolved, output.results, output.run_id, output.quiet)
     return repeat(resolved, seeds, output.results, output.run_id, output.quiet)
 
 
@@ -84,6 +86,9 @@ def configured(
     resolved = resolve(sources, nest(flags_of(environment, results, given)), project)
     if project is not None:
         print(f"reflex: defaults come from {project.origin}; `reflex config` shows them", file=sys.stderr)
+    if given["samples"] is not None and given["arms"] is None and list(resolved.arms) == ["react"]:
+        why = "an arm that reflects has no independent samples; --arms chooses others"
+        print(f"reflex: --samples runs the arm react alone: {why}", file=sys.stderr)
     return resolved
 
 
@@ -100,6 +105,8 @@ def flags_of(environment: str | None, results: Path | None, given: Mapping[str, 
     """
     if given["first"] and given["tasks"] is None:
         raise UsageError("--first goes with --tasks N: it takes the first N by id")
+    if given["trials"] is not None and given["samples"] is not None:
+        raise UsageError("--trials and --samples exclude one another: samples are taken instead of trials")
     if given["share_first_trial"] and given["no_share_first_trial"]:
         raise UsageError("--share-first-trial and --no-share-first-trial exclude one another")
     flags: dict[str, Any] = {setting: given[name] for name, setting in options.SETTINGS.items()}

@@ -7,7 +7,9 @@ from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Generate, fetch and list data.", no_args_is_help=False)
+from reflex_bench.cli.places import called_as
+
+app = typer.Typer(help="Generate, fetch and list data, and clear the cache.", no_args_is_help=False)
 
 EnvironmentName = Annotated[str, typer.Argument(help="alfworld, hotpotqa, or the name of a plug-in.")]
 
@@ -17,7 +19,7 @@ def generate(
     environment: EnvironmentName,
     out: Annotated[Path, typer.Option("--out", help="A directory for the files.")],
     seed: Annotated[int, typer.Option(help="Equal seeds give equal bytes.")] = 0,
-    tasks: Annotated[int, typer.Option(min=1, help="How many.")] = 134,
+    tasks: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many.")] = 134,
 ) -> None:
     """Write a procedural split to a directory, in the official format."""
     from contextlib import closing
@@ -72,3 +74,38 @@ def list_data(
 
     for holding in inventory(data):
         print(holding.text)
+
+
+@app.command()
+def clean(
+    yes: Annotated[
+        bool,
+        typer.Option(
+            "--yes", help="Delete what can be made again. \\[default: only show it]", show_default=False
+        ),
+    ] = False,
+    everything: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="With --yes: answers of Wikipedia, too, which may change. \\[default: off]",
+            show_default=False,
+        ),
+    ] = False,
+) -> None:
+    """Show what the cache holds, with its size; with --yes, clear it."""
+    from reflex_bench.envs.cache import cache_folder, holdings, remove
+
+    folder, held = cache_folder(), holdings()
+    chosen = [each for each in held if each.can_be_made_again or everything]
+    for each in held:
+        kept = "" if each in chosen else "  kept; --all deletes it, too"
+        print(f"{each.megabytes:>9.1f} MB  {each.path.relative_to(folder)}{kept}")
+    total = sum(each.megabytes for each in chosen)
+    what = f"{len(chosen)} of {len(held)} in {folder}, {total:.1f} MB"
+    if not yes:
+        print(f"{what} can be deleted: `{called_as()} data clean --yes`; REFLEX_BENCH_CACHE moves the cache")
+        return
+    for each in chosen:
+        remove(each)
+    print(f"{what} deleted")

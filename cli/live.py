@@ -135,25 +135,33 @@ def _span(seconds: float) -> str:
     return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"
 
 
-def print_plan(plan: Plan) -> None:
-    """What `--dry-run` shows."""
-    from reflex_bench.harness.running.estimate import estimate
+def print_plan(plan: Plan, seeds: int = 1) -> None:
+    """What `--dry-run` shows.
 
-    likely = estimate(plan)
-    cost = "unknown" if likely.cost is None else f"about ${likely.cost:.2f}"
+    Args:
+        plan: of one run; a preview (`make_plan`) does.
+        seeds: how many such runs there will be.
+    """
+    from reflex_bench.harness.running.estimate import estimate, tasks_of
+
+    likely, tasks, first = estimate(plan), tasks_of(plan), plan.config.seed
+    cost = "unknown" if likely.cost is None else f"about ${seeds * likely.cost:.2f}"
+    whole = tasks == len(plan.split.tasks)
+    known = f"fingerprint {plan.split.fingerprint[:12]}" if whole else "generated when the run begins"
     print(f"environment  {plan.environment.name} (feedback: {plan.environment.feedback})")
-    print(
-        f"split        {plan.split.name}: {len(plan.split.tasks)} tasks, fingerprint {plan.split.fingerprint[:12]}"
-    )
-    for note in plan.split.notes:
+    print(f"split        {plan.split.name}: {tasks:,} tasks, {known}")
+    for note in plan.split.notes if whole else ():
         print(f"             {note}")
     for arm in plan.arms:
         kept = f", memory {arm.memory.kind} {arm.memory.size}" if arm.settings["memory"] != "none" else ""
         acts = f"{arm.settings['agent']} on {arm.actor.model}, temperature {arm.actor.temperature}"
         print(f"arm          {arm.name}: {acts}, reflector {arm.settings['reflector']}{kept}")
     print(f"trials       up to {plan.trials} of each task, {plan.limits.max_steps} steps each")
-    print(f"model calls  about {likely.calls:,} in {likely.trials:,} trials; at most {likely.most_calls:,}")
-    print(
-        f"tokens       about {likely.prompt_tokens:,} in prompts and {likely.completion_tokens:,} in replies"
-    )
+    if seeds > 1:
+        told = f"{seeds} runs, of the seeds {first} to {first + seeds - 1}; what follows is for all of them"
+        print(f"seeds        {told}")
+    calls, trials, most = (seeds * each for each in (likely.calls, likely.trials, likely.most_calls))
+    print(f"model calls  about {calls:,} in {trials:,} trials; at most {most:,}")
+    prompt, completion = seeds * likely.prompt_tokens, seeds * likely.completion_tokens
+    print(f"tokens       about {prompt:,} in prompts and {completion:,} in replies")
     print(f"cost         {cost}")

@@ -12,6 +12,7 @@ import typer
 
 from reflex_bench.cli import bench, checks, config, data, doctor, imports, models, plot, read
 from reflex_bench.cli.encoding import print_in_any_encoding
+from reflex_bench.cli.once import take_each_option_once
 from reflex_bench.cli.places import as_called, called_as
 from reflex_bench.core.control_characters import strip_control_chars
 from reflex_bench.core.errors import Interrupted, ReflexError, UsageError
@@ -30,6 +31,7 @@ app = typer.Typer(
 for module in (bench, read, plot, checks, imports, models, doctor, config):
     module.register(app)
 app.add_typer(data.app, name="data")
+take_each_option_once(app)
 
 
 def _version(wanted: bool) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -77,6 +79,25 @@ def run_path(name: str, given: Path | None) -> Path:
             f"no run {name!r}: there is none in {results_root(given)}; `{called_as()} bench alfworld` makes one"
         )
     raise unknown("run", name, known)
+
+
+def run_paths(names: Sequence[str] | None, given: Path | None) -> list[Path]:
+    """The directories of the runs that a person named; `x-*` stands for all whose name fits, by name.
+
+    Args:
+        names: as for `run_path`; none for the latest.
+        given: where runs lie.
+
+    Raises:
+        UsageError: there is no such run.
+    """
+    found: list[Path] = []
+    for name in names or ["latest"]:
+        fitting: list[Path] = []
+        if any(mark in name for mark in "*?["):
+            fitting = sorted(path for path in runs(given) if fnmatch.fnmatchcase(path.name, name))
+        found += fitting or [run_path(name, given)]
+    return found
 
 
 def new_run(given: Path | None, run_id: str | None, environment: str) -> Path:

@@ -9,13 +9,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reflex_bench.cli.places import Results, as_called, called_as, named, run_path, runs
+from reflex_bench.cli.places import Results, as_called, called_as, named, run_path, run_paths, runs
 
 if TYPE_CHECKING:
     from reflex_bench.harness.reporting.tables.render import Table
 
 RunName = Annotated[
     str, typer.Argument(help="A run directory, its name in the results directory, or `latest`.")
+]
+
+
+RunNames = Annotated[
+    list[str] | None,
+    typer.Argument(
+        help="Run directories, their names in the results directory (`x-*` for several), or `latest`. "
+        "\\[default: latest]",
+        show_default=False,
+    ),
 ]
 
 
@@ -28,7 +38,7 @@ def register(app: typer.Typer) -> None:
 
 
 def table(
-    run: RunName = "latest",
+    runs: RunNames = None,
     format: Annotated[
         str, typer.Option("--format", "-f", help="terminal, markdown, csv, latex or html.")
     ] = "terminal",
@@ -37,7 +47,7 @@ def table(
         typer.Option(
             *("--style", "-s"),
             help="pass-at-k, outcomes, react-table3, reflexion-curve, hotpotqa, metrics, samples, reflections, "
-            "evaluator, or one of a package.",
+            "evaluator, or one of a package; of several runs pass-at-k or seeds.",
         ),
     ] = "pass-at-k",
     reflections: Annotated[
@@ -48,19 +58,23 @@ def table(
     ] = False,
     results: Results = None,
 ) -> None:
-    """Print a run as the pass@k table, or in the style of a paper's table."""
-    from reflex_bench.harness.reporting.tables.styles import styled_table
+    """Print a run as the pass@k table or in the style of a paper's table; of several runs, a line a model and arm."""
+    from reflex_bench.harness.reporting.tables.several import table_over
     from reflex_bench.harness.storage.run_data import read_run
 
-    made = styled_table(read_run(run_path(run, results)), "reflections" if reflections else style, reference)
+    read = [read_run(path) for path in run_paths(runs, results)]
+    made = table_over(read, "reflections" if reflections else style, reference)
     print(_rendered(made, format), end="")
 
 
 def compare(
-    run: RunName = "latest",
-    other: Annotated[
-        str | None,
-        typer.Argument(help="Another run; without it the arms of one run are compared. \\[default: none]"),
+    runs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="One run (a directory, its name in the results directory, or `latest`), whose arms are compared, or "
+            "several, which are compared with one another. \\[default: latest]",
+            show_default=False,
+        ),
     ] = None,
     arms: Annotated[
         str | None, typer.Option(help="Which arms, e.g. react,reflexion. \\[default: all]")
@@ -78,14 +92,18 @@ def compare(
     results: Results = None,
 ) -> None:
     """Compare arms task by task: what differs between them, both pass@k, and whether the difference is chance."""
-    from reflex_bench.harness.reporting.compare import compare as compare_runs
-    from reflex_bench.harness.reporting.tables.comparison import comparison_tables
+    from reflex_bench.harness.reporting.compare import compare as compare_arms
+    from reflex_bench.harness.reporting.compare import compare_each
+    from reflex_bench.harness.reporting.tables.comparison import comparison_tables, long_form
     from reflex_bench.harness.storage.run_data import read_run
 
-    read = read_run(run_path(run, results))
-    beside = read_run(run_path(other, results)) if other else None
+    read = [read_run(path) for path in run_paths(runs, results)]
     chosen = [name.strip() for name in arms.split(",")] if arms else None
-    compared = compare_runs(read, beside, arms=chosen, force=force)
+    one = len(read) == 1
+    compared = compare_arms(read[0], arms=chosen, force=force) if one else compare_each(read, chosen, force)
+    if format == "csv":
+        print(_rendered(long_form(compared), format), end="")
+        return
     for made in comparison_tables(compared):
         print(_rendered(made, format))
 
@@ -103,6 +121,19 @@ def print_tables(run: Path, quiet: bool) -> None:
     if not quiet:
         name = named(run)
         print(f"\nwritten to {run}; read on with: {called_as()} compare {name}, {called_as()} show {name}")
+
+
+def print_seeds(runs: list[Path], quiet: bool) -> None:
+    """Writes mean and spread over seeds into the directory of every run, and prints them."""
+    from reflex_bench.harness.reporting.seeds import seeds_table, write_seeds
+    from reflex_bench.harness.storage.run_data import read_run
+
+    read = [read_run(path) for path in runs]
+    write_seeds(read)
+    print(_rendered(seeds_table(read)), end="")
+    if not quiet:
+        again = f"{called_as()} table {' '.join(map(named, runs))} --style seeds"
+        print(f"\nwritten to tables/seeds.md of each run; print it again with: {again}")
 
 
 def _rendered(table: Table, format: str = "terminal") -> str:

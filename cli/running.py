@@ -7,7 +7,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -21,9 +21,19 @@ if TYPE_CHECKING:
     from reflex_bench.harness.storage.store import Store
 
 
-def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, quiet: bool) -> int:
-    """Plans a run, makes its directory, and carries it out."""
+def preview(config: Any, seeds: int) -> int:
+    """Prints what a run would do and take, and makes nothing."""
     from reflex_bench.cli.live import print_plan
+    from reflex_bench.harness.planning.plan import make_plan
+    from reflex_bench.harness.planning.resolving import with_whole_paths
+
+    with closing(make_plan(with_whole_paths(config), preview=True)) as plan:
+        print_plan(plan, seeds)
+    return 0
+
+
+def start(config: Any, results: Path | None, run_id: str | None, quiet: bool) -> int:
+    """Plans a run, makes its directory, and carries it out."""
     from reflex_bench.harness.planning.plan import make_plan
     from reflex_bench.harness.planning.resolving import with_whole_paths
     from reflex_bench.harness.running.memory_io import carry, unpack
@@ -32,9 +42,6 @@ def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, 
 
     plan = make_plan(with_whole_paths(config))
     try:
-        if dry_run:
-            print_plan(plan)
-            return 0
         warnings = check_models(plan)
         path = new_run(results, run_id, plan.environment.name)
         carried = carry(plan)
@@ -47,20 +54,17 @@ def start(config: Any, results: Path | None, run_id: str | None, dry_run: bool, 
 
 
 def repeat(config: Any, seeds: int, results: Path | None, run_id: str | None, quiet: bool) -> int:
-    """Runs the whole with one seed after the other, and prints mean and spread."""
-    from reflex_bench.harness.reporting.seeds import seeds_table
-    from reflex_bench.harness.reporting.tables.render import render
-    from reflex_bench.harness.storage.run_data import read_run
+    """Runs the whole with one seed after the other, and prints mean and spread; every run gets a copy of them."""
+    from reflex_bench.cli.read import print_seeds
 
     first = new_run(results, run_id, str(config.environment["name"]))
     paths = [first.with_name(f"{first.name}-seed{config.seed + n}") for n in range(seeds)]
     codes = [
-        start(config.model_copy(update={"seed": config.seed + n}), results, path.name, False, quiet)
+        start(config.model_copy(update={"seed": config.seed + n}), results, path.name, quiet)
         for n, path in enumerate(paths)
     ]
     if max(codes) < 2:
-        table = seeds_table([read_run(path) for path in paths])
-        print(render(table, color=sys.stdout.isatty()), end="")
+        print_seeds(paths, quiet)
     return max(codes)
 
 

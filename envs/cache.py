@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from reflex_bench.core.errors import UsageError
@@ -24,6 +26,64 @@ def cache_folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME")
     usual = (Path(base) if base else Path.home() / ".cache") / "reflex-bench"
     return usual if _writable(usual) else _temporary()
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """One thing in the cache.
+
+    Attributes:
+        path: a file or a folder.
+        megabytes: its size.
+        can_be_made_again: exactly as it is.
+    """
+
+    path: Path
+    megabytes: float
+    can_be_made_again: bool
+
+
+RECORDED = ("wikipedia.jsonl",)
+"""Files in which answers of others are kept, who may answer otherwise today."""
+
+
+def holdings() -> list[Holding]:
+    """Return what the cache folder holds: every entry of its folders, and its own files."""
+    folder = cache_folder()
+    entries = [each for each in _entries(folder) if each.name != ".lock"]
+    inner = [each for entry in entries for each in (_entries(entry) if entry.name in FOLDERS else [entry])]
+    return [
+        Holding(path=each, megabytes=_size(each) / 1e6, can_be_made_again=each.name not in RECORDED)
+        for each in inner
+    ]
+
+
+FOLDERS = ("alfworld", "hotpotqa")
+"""Folders of the cache that hold one thing an entry."""
+
+
+def remove(holding: Holding) -> None:
+    """Delete a thing of the cache.
+
+    Raises:
+        UsageError: it cannot be deleted.
+    """
+    try:
+        if holding.path.is_dir() and not holding.path.is_symlink():
+            shutil.rmtree(holding.path)
+        else:
+            holding.path.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot delete {holding.path}: {error.strerror or error}") from None
+
+
+def _entries(folder: Path) -> list[Path]:
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _size(path: Path) -> int:
+    files = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
+    return sum(each.stat().st_size for each in files)
 
 
 def _writable(folder: Path) -> bool:

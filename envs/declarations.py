@@ -121,6 +121,19 @@ class GeneratesData(Protocol):
 
 
 @runtime_checkable
+class GrowsOnDemand(Protocol):
+    """An `Environment` that generates as many tasks as are asked for; a dry run then looks at a few of them."""
+
+    def enough_to_preview(self, count: int) -> int:
+        """Return how many tasks a dry run loads where `count` are asked for: those that every run has.
+
+        Raises:
+            UsageError: more are asked for than can be generated.
+        """
+        ...
+
+
+@runtime_checkable
 class FetchesData(Protocol):
     """An `Environment` whose official data has to be downloaded before use: `reflex data fetch`."""
 

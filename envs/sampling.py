@@ -17,6 +17,26 @@ Sampling = Literal["stratified", "first", "legacy"]
 0.1.0 chose them, so that its runs can be resumed)."""
 
 
+MAX_GENERATED = 10_000
+"""Tasks that are generated for one run; a game of ALFWorld takes about 0.1 MB of the cache."""
+
+
+def check_generated(count: int, what: str, asked: int | None = None) -> None:
+    """Raise UsageError where more tasks would have to be generated than are for one run.
+
+    Args:
+        count: how many would be.
+        what: they are, e.g. `games`.
+        asked: how many tasks were asked for, where these are others.
+    """
+    if count > MAX_GENERATED:
+        needs = "" if asked is None or asked == count else f" (for {asked:,} of the type wanted)"
+        raise UsageError(
+            f"--tasks: {count:,} {what} would have to be generated{needs}; at most {MAX_GENERATED:,} are for one run, "
+            "and another seed has others"
+        )
+
+
 def stratified(
     split: Split,
     count: int,

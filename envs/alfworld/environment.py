@@ -16,17 +16,21 @@ from pydantic import BaseModel, ConfigDict, Field
 from reflex_bench.core.errors import EnvironmentFailure, UsageError
 from reflex_bench.core.parts import checked_options
 from reflex_bench.envs.alfworld.episode import AlfworldEpisode, Engine, Opened
+from reflex_bench.envs.alfworld.generator import Recipe
 from reflex_bench.envs.alfworld.metrics import METRICS
-from reflex_bench.envs.alfworld.official.data import load_official
+from reflex_bench.envs.alfworld.official.data import data_folder, load_official
 from reflex_bench.envs.alfworld.official.package import missing_engine, package_version
 from reflex_bench.envs.alfworld.official.workers import WorkerPool
 from reflex_bench.envs.alfworld.parsing.grammar import Grammar, detect
 from reflex_bench.envs.alfworld.splits import (
     PROCEDURAL,
     games_needed,
+    load_generated,
     load_procedural,
     only,
     parse_name,
+    parse_name_in,
+    previewed,
     select,
 )
 from reflex_bench.envs.base import Action, Environment, Episode, ParsePolicy, Split, Task
@@ -61,7 +65,8 @@ class Options(BaseModel):
     generator: int | None = None
     """Of the procedural split, instead of naming it there: 1 for the games of the first release."""
     data: Path | None = None
-    """Folder of the official data; `$ALFWORLD_DATA` or `~/.cache/alfworld` unless given."""
+    """Folder that is played: of `reflex data generate alfworld`, or of official data. Where it is not given, official
+    data is looked for in `$ALFWORLD_DATA` or `~/.cache/alfworld`."""
     task_ids: tuple[str, ...] = ()
     """Only these tasks."""
     task_type: str | None = None
@@ -83,6 +88,13 @@ def create(options: Mapping[str, Any]) -> Environment:
         UsageError: an option that does not exist or cannot have that value.
     """
     return AlfworldEnvironment(checked_options("environment 'alfworld'", Options, options))
+
+
+def _split_and_recipe(options: Options) -> tuple[str, Recipe]:
+    if options.data is None:
+        return parse_name(options.split, options.seed, options.generator)
+    asked = options.split if "split" in options.model_fields_set else None
+    return parse_name_in(options.data, asked, options.seed, options.generator)
 
 
 class AlfworldEnvironment:
@@ -115,7 +127,7 @@ class AlfworldEnvironment:
         if options.engine == "official" and (missing := missing_engine()):
             raise UsageError(missing)
         self._options = options
-        self._split, self._recipe = parse_name(options.split, options.seed, options.generator)
+        self._split, self._recipe = _split_and_recipe(options)
         self._pool = WorkerPool(options.workers or os.cpu_count() or 1)
         # The trials of a task come soon after one another; what they share of a game never changes.
         self._read = lru_cache(maxsize=GAMES_KEPT)(self._read_game)
@@ -126,13 +138,22 @@ class AlfworldEnvironment:
         The procedural split grows as needed.
         """
         options = self._options
-        if self._split == PROCEDURAL:
+        if self._split == PROCEDURAL and options.data is not None:
+            split = load_generated(data_folder(options.data), self._recipe)
+        elif self._split == PROCEDURAL:
             split = load_procedural(self._recipe, games_needed(count, options.task_type))
         else:
             split = load_official(self._split, options.data)
         if options.task_ids or options.task_type is not None:
             split = only(split, options.task_ids, options.task_type)
         return select(split, count, seed, options.sampling)
+
+    def enough_to_preview(self, count: int) -> int:
+        """Return how many games a dry run loads."""
+        if self._split != PROCEDURAL or self._options.data is not None:
+            return count
+        games_needed(count, self._options.task_type)
+        return min(count, previewed(self._options.task_type))
 
     def start(self, task: Task) -> Episode:
         """A fresh episode; the game is opened by its `reset`."""

@@ -30,7 +30,7 @@ from reflex_bench.envs.hotpotqa.profiles import PROFILES, REFLEX, WHOLE_PAGE
 from reflex_bench.envs.hotpotqa.questions import Question
 from reflex_bench.envs.hotpotqa.scoring import SuccessRule, success_rule
 from reflex_bench.envs.metrics import Metric
-from reflex_bench.envs.sampling import Sampling
+from reflex_bench.envs.sampling import Sampling, check_generated
 
 TITLES = "as redirects"
 """How titles are matched (`corpus`); runs made before the fifth rule have no such setting."""
@@ -75,6 +75,19 @@ class Options(BaseModel):
     """The `api.php` of the wiki."""
 
 
+def _check_used(options: Options, split: str) -> None:
+    """Raise `UsageError` where an option was given that another one makes meaningless."""
+    if options.data is not None and options.seed is not None:
+        raise UsageError("--data and a seed of the invented world exclude one another; leave out one of them")
+    if options.data is not None and split == splits.PROCEDURAL and "split" in options.model_fields_set:
+        raise UsageError(
+            f"--data {options.data} and --split {options.split} exclude one another: procedural questions are "
+            "generated; leave out one of them"
+        )
+    if options.offline and options.corpus != "wikipedia":
+        raise UsageError(f"--offline goes with --corpus wikipedia, not with --corpus {options.corpus}")
+
+
 class HotpotEnvironment:
     """Questions over an encyclopedia, with Search, Lookup and Finish.
 
@@ -104,6 +117,7 @@ class HotpotEnvironment:
                 f"unknown corpus {options.corpus!r}; known: split, question, file:PATH, wikipedia"
             )
         self._split, self._seed = splits.parse_name(options.split, options.seed)
+        _check_used(options, self._split)
         if options.sample is not None:
             splits.positions(options.sample)
         self._wanted = 0
@@ -141,6 +155,15 @@ class HotpotEnvironment:
             taken = splits.subset(split, count, seed, options.sampling)
             notes = gold_notes(taken.tasks, corpus, options.corpus == "question")
             return replace(taken, notes=(*taken.notes, *notes))
+
+    def enough_to_preview(self, count: int) -> int:
+        """Return how many questions a dry run loads."""
+        options = self.options
+        if options.data is not None or self._split != splits.PROCEDURAL:
+            return count
+        check_generated(count, "questions")
+        # At least one in five is of either type.
+        return min(count, splits.DEFAULT_COUNT // (5 if options.task_type else 1))
 
     @cached_property
     def _source(self) -> splits.QuestionSource:

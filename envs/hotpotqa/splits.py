@@ -13,7 +13,7 @@ from reflex_bench.core.errors import UsageError, unknown
 from reflex_bench.envs.base import Split, Task
 from reflex_bench.envs.hotpotqa.corpus.documents import Document, document
 from reflex_bench.envs.hotpotqa.questions import Question, task
-from reflex_bench.envs.sampling import Sampling, check_count, first, stratified
+from reflex_bench.envs.sampling import Sampling, check_count, check_generated, first, stratified
 
 PROCEDURAL = "procedural"
 OFFICIAL = ("distractor", "fullwiki")
@@ -24,6 +24,8 @@ DEVELOPMENT = 7405
 SAMPLES = ("reflexion-100", "react-500")
 PARQUET = b"PAR1"
 """How every file of this format begins."""
+QUESTIONS_FILE = "questions.json"
+"""What `reflex data generate hotpotqa` calls the questions."""
 _ERRORS_SHOWN = 5
 
 
@@ -83,7 +85,11 @@ def procedural(seed: int, wanted: int = 0, task_type: str | None = None) -> Ques
         seed: of the world.
         wanted: how many tasks there must be at least; never fewer than `DEFAULT_COUNT` are made.
         task_type: the type that the wanted ones must have.
+
+    Raises:
+        UsageError: more are wanted than are generated for one run.
     """
+    check_generated(wanted, "questions")
     size = max(DEFAULT_COUNT, wanted)
     source = _invented(seed, size)
     while sum(each.type == (task_type or each.type) for each in source.tasks) < wanted:
@@ -133,6 +139,11 @@ def file(path: Path) -> QuestionSource:
     Raises:
         UsageError: it cannot be read; malformed records are named by line (in a list: by their number).
     """
+    if path.is_dir():
+        inside = path / QUESTIONS_FILE
+        raise UsageError(
+            f"{path} is a folder; give a file" + (f": --data {inside}" if inside.exists() else "")
+        )
     try:
         raw = path.read_bytes()
         if raw.startswith(PARQUET):

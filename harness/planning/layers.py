@@ -75,7 +75,7 @@ def layered(sources: Iterable[SettingSource], flags: Mapping[str, Any]) -> Setti
         flags: nested settings from the command line.
 
     Raises:
-        UsageError: an arm that is spoken of does not exist, or has no name.
+        UsageError: an arm that is spoken of does not exist, or has no name; or trials and samples are set side by side.
     """
     layers: list[Layer] = []
     beside = False
@@ -91,13 +91,28 @@ def layered(sources: Iterable[SettingSource], flags: Mapping[str, Any]) -> Setti
     defined: Settings = {}
     chosen: list[str] | None = None
     for layer in layers:
-        run = merge(run, layer.run)
+        run = _less_repeats(merge(run, layer.run), layer.run)
         defined = {name: _without(special, layer.run) for name, special in defined.items()}
         for source in layer.arms:
             defined, chosen = _with_arms(source, defined, chosen)
     # Samples are independent of one another, and an arm that reflects makes none.
     chosen = chosen or (["react"] if run.get("samples") else list(PRESETS))
     return {**run, "arms": {name: defined.get(name, {}) for name in chosen}}
+
+
+def _less_repeats(run: Settings, layer: Mapping[str, Any]) -> Settings:
+    """Return settings in which the last layer that speaks of trials or samples holds: samples are instead of trials.
+
+    Raises:
+        UsageError: it speaks of both.
+    """
+    trials, samples = layer.get("trials"), layer.get("samples")
+    if trials is not None and samples is not None:
+        raise UsageError(
+            f"trials: {trials} and samples: {samples} exclude one another: samples are taken instead of trials; leave "
+            "out one of them"
+        )
+    return {key: value for key, value in run.items() if key != "samples"} if trials is not None else run
 
 
 def settled(arms: Mapping[str, Any], run: Mapping[str, Any]) -> Settings:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from reflex_bench.agents.base import Limits
 from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.base import Environment, ReadsAdmissible, Split
+from reflex_bench.envs.declarations import GrowsOnDemand
 from reflex_bench.harness.parts.doors import check_split
 from reflex_bench.harness.planning.arms import Arm, Common, open_arm
 from reflex_bench.harness.planning.config import Config
@@ -62,15 +63,19 @@ class Plan:
             model.close()
 
 
-def make_plan(config: Config) -> Plan:
+def make_plan(config: Config, preview: bool = False) -> Plan:
     """Loads the environment and opens the models that a configuration names.
+
+    Args:
+        config: what to run.
+        preview: load no more tasks than every run of the environment has, for a dry run.
 
     Raises:
         UsageError: something named does not exist, or data or settings are not usable.
     """
     environment = open_environment(config.environment)
     try:
-        split = environment.load(config.tasks, config.seed)
+        split = environment.load(_loaded(config, environment, preview), config.seed)
         check_split(split, environment)
         _check(config, environment, split)
         limits = limits_of(config, environment)
@@ -97,6 +102,13 @@ def make_plan(config: Config) -> Plan:
         max_calls=max_calls,
         endpoint=endpoint,
     )
+
+
+def _loaded(config: Config, environment: Environment, preview: bool) -> int | None:
+    """Return how many tasks to load; None for the whole split."""
+    if preview and config.tasks is not None and isinstance(environment, GrowsOnDemand):
+        return environment.enough_to_preview(config.tasks)
+    return config.tasks
 
 
 def _check(config: Config, environment: Environment, split: Split) -> None:

@@ -93,6 +93,45 @@ def compare(
     Raises:
         UsageError: an arm does not exist, the splits differ, or there is nothing to compare.
     """
+    pairs, equal = _paired(run_a, run_b, arms, force)
+    return _corrected(pairs, equal)
+
+
+def compare_each(runs: Sequence[Run], arms: Sequence[str] | None = None, force: bool = False) -> Comparison:
+    """Compares every two of several runs; the p-values are corrected over all pairs.
+
+    Args:
+        runs: two or more.
+        arms: see `compare`.
+        force: see `compare`.
+
+    Raises:
+        UsageError: two of the runs cannot be compared, or there is nothing to compare.
+    """
+    found = [_paired(one, two, arms, force) for one, two in itertools.combinations(runs, 2)]
+    return _corrected(
+        [pair for pairs, _ in found for pair in pairs], [name for _, each in found for name in each]
+    )
+
+
+def _corrected(pairs: Sequence[Pair], equal: Sequence[tuple[str, str]]) -> Comparison:
+    """Return the pairs with their p-values corrected; raise `UsageError` where none is left of those that are equal."""
+    if not pairs:
+        raise UsageError(
+            f"{' and '.join(dict.fromkeys(equal[0]))}: same settings; nothing to compare "
+            "(--force compares them anyway and shows the noise between equal arms)"
+        )
+    adjusted = holm([pair.levels[-1].p for pair in pairs])
+    return Comparison(
+        tuple(replace(pair, adjusted_p=p) for pair, p in zip(pairs, adjusted, strict=True)),
+        tuple(f"{a} and {b}: same settings; not compared." for a, b in equal),
+    )
+
+
+def _paired(
+    run_a: Run, run_b: Run | None, arms: Sequence[str] | None, force: bool
+) -> tuple[list[Pair], list[tuple[str, str]]]:
+    """Return the pairs of arms that are compared, and those whose settings are the same; see `compare`."""
     chosen = _choose(run_a, run_b, arms)
     other = run_b or run_a
     if not force and run_a.split.get("fingerprint") != other.split.get("fingerprint"):
@@ -100,19 +139,9 @@ def compare(
             f"{run_a.id} and {other.id} ran different tasks ({run_a.split.get('name')} and "
             f"{other.split.get('name')}, their fingerprints differ); --force compares the tasks they share"
         )
-    equal = [pair for pair in chosen if _same_settings(run_a, other, *pair)]
-    kept = chosen if force else [pair for pair in chosen if pair not in equal]
-    if not kept:
-        raise UsageError(
-            f"{' and '.join(dict.fromkeys(equal[0]))}: same settings; nothing to compare "
-            "(--force compares them anyway and shows the noise between equal arms)"
-        )
-    pairs = [_pair(run_a, other, arm_a, arm_b) for arm_a, arm_b in kept]
-    adjusted = holm([pair.levels[-1].p for pair in pairs])
-    skipped = () if force else tuple(f"{a} and {b}: same settings; not compared." for a, b in equal)
-    return Comparison(
-        tuple(replace(pair, adjusted_p=p) for pair, p in zip(pairs, adjusted, strict=True)), skipped
-    )
+    equal = [] if force else [pair for pair in chosen if _same_settings(run_a, other, *pair)]
+    pairs = [_pair(run_a, other, arm_a, arm_b) for arm_a, arm_b in chosen if (arm_a, arm_b) not in equal]
+    return pairs, equal
 
 
 def _choose(run_a: Run, run_b: Run | None, arms: Sequence[str] | None) -> list[tuple[str, str]]:

@@ -53,6 +53,22 @@ def notes(run: Run) -> tuple[str, ...]:
     )
 
 
+def decisive_notes(run: Run) -> tuple[str, ...]:
+    """The notes of a run without which its numbers beside those of other runs are misread, most important first."""
+    return (
+        *never_acted(run),
+        *uncalled(run),
+        *unread(run, [arm for arm in run.arms if not why_idle(run, arm)]),
+        *reality(run),
+        *_status(run),
+        *_errors(run),
+        *_changed(run),
+        *_feedback(run),
+        *_contamination(run),
+        *definitions(run),
+    )
+
+
 def shared_trials(run: Run) -> dict[tuple[int, tuple[str, ...]], int]:
     """(trial, arms that shared it) -> on how many tasks they have the same attempt in common."""
     rows = run.trials

@@ -42,8 +42,11 @@ class Estimate:
 
 
 def estimate(plan: Plan) -> Estimate:
-    """Estimates a run from its plan. Opens a few tasks; calls no model."""
-    tasks, start = len(plan.split.tasks), _opening_tokens(plan)
+    """Estimates a run from its plan. Opens a few tasks; calls no model.
+
+    A plan that is a preview stands for as many tasks as its configuration asks for.
+    """
+    tasks, start = tasks_of(plan), _opening_tokens(plan)
     turn, observation = _example_tokens(plan)
     trials = calls = prompt = completion = 0.0
     cost: float | None = 0.0
@@ -68,6 +71,11 @@ def estimate(plan: Plan) -> Estimate:
         prompt, completion = prompt + asked, completion + said
     most = tasks * plan.trials * (plan.max_calls + 2) * len(plan.arms)
     return Estimate(round(trials), round(calls), round(prompt), round(completion), most, cost)
+
+
+def tasks_of(plan: Plan) -> int:
+    """Return how many tasks a run of a plan has."""
+    return plan.config.tasks or len(plan.split.tasks)
 
 
 def _retries(plan: Plan) -> float:

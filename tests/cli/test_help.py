@@ -30,7 +30,8 @@ COMMANDS = (
         "doctor",
         "config",
     ),
-    *("data", "data generate", "data fetch", "data list", "import", "import rows", "import reflexion-logs"),
+    *("data", "data generate", "data fetch", "data list", "data clean"),
+    *("import", "import rows", "import reflexion-logs"),
 )
 
 

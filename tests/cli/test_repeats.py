@@ -1,5 +1,6 @@
 """Independent samples, and the whole with several seeds."""
 
+import re
 import statistics
 from math import comb
 
@@ -75,3 +76,57 @@ def test_several_seeds_are_several_runs_with_mean_and_spread(reflex, tmp_path):
     ]
     spread = f"{100 * statistics.mean(rates):.1f}% ± {100 * statistics.stdev(rates):.1f}"
     assert spread in done.stdout
+    # They are not lost: every run has a copy, and every format can be made again.
+    kept = (tmp_path / "x-seed1" / "tables" / "seeds.md").read_text()
+    assert spread in kept
+    assert "SIMULATED" in kept
+    again = ("table", "x-*", "--style", "seeds", "--results", tmp_path)
+    assert reflex(*again, "--format", "markdown").stdout == kept
+    for format in ("latex", "html", "csv", "terminal"):
+        assert reflex(*again, "--format", format).returncode == 0
+
+
+def test_the_estimate_of_several_seeds_is_for_all_of_them(reflex):
+    def calls(*words):
+        done = reflex("bench", "alfworld", "--tasks", 6, *words, "--dry-run")
+        assert done.returncode == 0, done.stderr
+        return int(re.search(r"about ([\d,]+) in [\d,]+ trials", done.stdout)[1].replace(",", ""))
+
+    assert calls("--seeds", 4) == 4 * calls()
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--trials", 5, "--samples", 3), "--trials and --samples exclude one another"),
+        (("-c", "trials=5", "-c", "samples=3"), "trials: 5 and samples: 3 exclude one another"),
+        (("-c", "trials=5", "--samples", 3), "exclude one another"),
+        (("--task-type", "heat", "--task-type", "cool"), "--task-type is given 2 times"),
+        (("--tasks", 3, "--tasks", 4), "--tasks is given 2 times"),
+        (("-m", "simulated", "--model", "openai/x"), "--model is given 2 times"),
+        (("--arms", ""), "arms: a list of names"),
+    ],
+)
+def test_what_cannot_be_honoured_together_is_refused(reflex, words, told):
+    done = reflex("bench", "alfworld", *words, "--dry-run")
+    assert done.returncode == 2
+    assert told in done.stderr
+    assert done.stdout == ""
+
+
+def test_options_that_may_be_repeated_and_flags_are_taken(reflex):
+    done = reflex("bench", "alfworld", "-c", "trials=1", "-c", "trials=2", "-q", "-q", "--dry-run")
+    assert "up to 2 of each task" in done.stdout, done.stderr
+
+
+def test_the_last_of_trials_and_samples_holds_over_an_earlier_source(reflex, tmp_path):
+    (tmp_path / "samples.yaml").write_text("samples: 3\narms: [react]\n")
+    done = reflex("bench", "alfworld", "-c", "samples.yaml", "--trials", 2, "--dry-run", cwd=tmp_path)
+    assert "up to 2 of each task" in done.stdout, done.stderr
+
+
+def test_samples_say_which_arm_they_leave_out(reflex):
+    done = reflex("bench", "alfworld", "--samples", 3, "--dry-run")
+    assert "--samples runs the arm react alone" in done.stderr
+    done = reflex("bench", "alfworld", "--samples", 3, "--arms", "react", "--dry-run")
+    assert done.stderr == ""

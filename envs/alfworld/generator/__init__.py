@@ -27,7 +27,9 @@ __all__ = [
     "cached",
     "generate",
     "generate_one",
+    "read_folder",
     "read_recipe",
+    "recipe_of",
     "write",
 ]
 
@@ -105,7 +107,38 @@ def cached(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, ...]:
 def read_recipe(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, ...] | None:
     """The index of a folder that `write` completed with these settings and whose games are unchanged; else None."""
     index = _index(folder)
-    if index is None or not index.get("complete") or not _same(index, _settings(recipe, count)):
+    if index is None or not _same(index, _settings(recipe, count)):
+        return None
+    return _unchanged(index, folder)
+
+
+def recipe_of(folder: Path) -> Recipe | None:
+    """Return what the games of a folder that `write` made are made from; None where it is no such folder."""
+    index = _index(folder) or {}
+    seed, generator = index.get("seed"), index.get("generator")
+    if "complete" not in index or not isinstance(seed, int) or not isinstance(generator, int):
+        return None
+    return Recipe(seed, generator, index.get("hidden"), index.get("copies"))
+
+
+def read_folder(folder: Path) -> tuple[Entry, ...]:
+    """Return the index of a folder that `write` completed, whatever its settings.
+
+    Raises:
+        UsageError: it is not complete, or a game is missing or changed.
+    """
+    entries = _unchanged(_index(folder) or {}, folder)
+    if not entries:
+        raise UsageError(
+            f"{folder}: the generated games are incomplete or changed; write them again with `reflex data generate "
+            "alfworld --out` and a new folder"
+        )
+    return entries
+
+
+def _unchanged(index: dict[str, Any], folder: Path) -> tuple[Entry, ...] | None:
+    """Return the games of an index; None where it is not complete, or a game is missing or changed."""
+    if not index.get("complete"):
         return None
     try:
         entries = tuple(Entry(**line) for line in index["games"])

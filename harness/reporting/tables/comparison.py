@@ -39,6 +39,16 @@ def comparison_tables(comparison: Comparison) -> tuple[Table, ...]:
     return tuple(tables)
 
 
+def long_form(comparison: Comparison) -> Table:
+    """Return all pairs as one table without a layout: a line for every pair and k."""
+    import pandas as pd
+
+    frames = [table.frame for table in comparison_tables(comparison)]
+    adjusted = [pair.adjusted_p for pair in comparison.pairs]
+    frames = [frame.assign(adjusted_p=p) for frame, p in zip(frames, adjusted, strict=True)]
+    return Table("Comparison", pd.concat(frames, ignore_index=True), ())
+
+
 def _table(pair: Pair, notes: tuple[str, ...]) -> Table:
     import pandas as pd
 
