@@ -32,7 +32,7 @@ reflection_examples: []
 
 
 class Numbers:
-    """Task `n<number>` is won by naming its number. See `reflex_bench.envs.base.Environment`."""
+    """Task `n<number>` is won by naming its number, and lost by another. See `reflex_bench.envs.base.Environment`."""
 
     name, max_steps, feedback, prompts = "numbers", 1, "environment", parse(TEXTS)
 
@@ -70,7 +70,7 @@ class Naming:
 
     def step(self, command: str) -> StepResult:
         won = int(command) == self.wanted
-        return StepResult("Yes." if won else "No.", won=won, done=won)
+        return StepResult("Yes." if won else "No.", won=won, done=True)
 
     def result(self) -> Mapping[str, Any]:
         return {"wanted": self.wanted}
