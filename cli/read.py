@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reflex_bench.cli.grouped import spread
+from reflex_bench.cli.options import option
 from reflex_bench.cli.places import Results, as_called, called_as, named, run_path, run_paths, runs
+from reflex_bench.core.errors import UsageError, unknown
 
 if TYPE_CHECKING:
     from reflex_bench.harness.reporting.tables.render import Table
@@ -29,16 +33,66 @@ RunNames = Annotated[
 ]
 
 
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a table is laid out on paper."""
+
+    only: Annotated[
+        str | None,
+        option(
+            None,
+            "grid: the first block alone, without notes, settings and what it took.",
+            "--only",
+            default="all",
+        ),
+    ] = None
+    label: Annotated[
+        str | None, option(None, "Of LaTeX: the label, e.g. tab:results.", "--label", default="none")
+    ] = None
+    two_columns: Annotated[
+        bool,
+        option(
+            None,
+            "Of LaTeX: for a page of two columns, where longtable cannot stand.",
+            "--two-columns",
+            default="off",
+        ),
+    ] = False
+
+
+def _laid_out(table: Table, format: str, layout: Layout, number: int = 1) -> str:
+    """Return a table as text, as it is asked for; `number` counts the tables of one command.
+
+    Raises:
+        UsageError: what is asked for does not exist, or not in this format.
+    """
+    if layout.only not in (None, "grid"):
+        raise unknown("part of a table for --only", layout.only, ["grid"])
+    label = layout.label
+    if (label is not None or layout.two_columns) and format != "latex":
+        raise UsageError(f"{'--label' if label else '--two-columns'} goes with --format latex")
+    if label is not None and not re.fullmatch(r"[A-Za-z0-9:._-]+", label):
+        raise UsageError(f"--label {label!r}: letters, digits and : . _ - are wanted, e.g. tab:results")
+    if layout.only == "grid":
+        # A stand-in is named wherever its numbers go.
+        notes = tuple(note for note in table.notes if note.startswith("SIMULATED"))
+        table = replace(table, grids=table.grids[:1], notes=notes, lead=())
+    if label is not None and number > 1:
+        label = f"{label}-{number}"
+    return _rendered(table, format, label, layout.two_columns)
+
+
 def register(app: typer.Typer) -> None:
     """Adds the commands of this module."""
-    app.command()(table)
-    app.command()(compare)
+    app.command()(spread(table))
+    app.command()(spread(compare))
     app.command(name="list")(list_runs)
     app.command()(show)
 
 
 def table(
     runs: RunNames = None,
+    *,
     format: Annotated[
         str, typer.Option("--format", "-f", help="terminal, markdown, csv, latex or html.")
     ] = "terminal",
@@ -56,6 +110,7 @@ def table(
     reference: Annotated[
         bool, typer.Option("--reference", help="Published results beside one's own. \\[default: off]")
     ] = False,
+    layout: Layout,
     results: Results = None,
 ) -> None:
     """Print a run as the pass@k table or in the style of a paper's table; of several runs, a line a model and arm."""
@@ -64,7 +119,7 @@ def table(
 
     read = [read_run(path) for path in run_paths(runs, results)]
     made = table_over(read, "reflections" if reflections else style, reference)
-    print(_rendered(made, format), end="")
+    print(_laid_out(made, format, layout), end="")
 
 
 def compare(
@@ -76,6 +131,7 @@ def compare(
             show_default=False,
         ),
     ] = None,
+    *,
     arms: Annotated[
         str | None, typer.Option(help="Which arms, e.g. react,reflexion. \\[default: all]")
     ] = None,
@@ -89,6 +145,7 @@ def compare(
     format: Annotated[
         str, typer.Option("--format", "-f", help="terminal, markdown, csv, latex or html.")
     ] = "terminal",
+    layout: Layout,
     results: Results = None,
 ) -> None:
     """Compare arms task by task: what differs between them, both pass@k, and whether the difference is chance."""
@@ -104,8 +161,8 @@ def compare(
     if format == "csv":
         print(_rendered(long_form(compared), format), end="")
         return
-    for made in comparison_tables(compared):
-        print(_rendered(made, format))
+    for number, made in enumerate(comparison_tables(compared), 1):
+        print(_laid_out(made, format, layout, number))
 
 
 def print_tables(run: Path, quiet: bool) -> None:
@@ -136,20 +193,21 @@ def print_seeds(runs: list[Path], quiet: bool) -> None:
         print(f"\nwritten to tables/seeds.md of each run; print it again with: {again}")
 
 
-def _rendered(table: Table, format: str = "terminal") -> str:
+def _rendered(
+    table: Table, format: str = "terminal", label: str | None = None, two_columns: bool = False
+) -> str:
     """A table as text; on a terminal its notes name commands as they are called here, else by the bare name."""
     from reflex_bench.harness.reporting.tables.render import render
 
     if format == "terminal":
         table = replace(table, notes=tuple(map(as_called, table.notes)))
-    return render(table, format, color=sys.stdout.isatty())
+    return render(table, format, color=sys.stdout.isatty(), label=label, two_columns=two_columns)
 
 
 def list_runs(results: Results = None) -> None:
     """List the runs, newest last."""
     from reflex_bench.cli.places import results_root
     from reflex_bench.core.control_characters import strip_control_chars
-    from reflex_bench.core.errors import UsageError
     from reflex_bench.harness.storage.run_info import read_info
 
     found = runs(results)

@@ -169,3 +169,18 @@ def test_a_run_directory_is_never_overwritten(finished, reflex):
     assert done.returncode == 2
     assert "resume" in done.stderr
     assert record(run) == before
+
+
+def test_a_latex_table_takes_a_label_and_its_first_block_alone(reflex, finished):
+    run, _ = finished
+    done = reflex("table", run, "-f", "latex", "--only", "grid", "--label", "tab:mine")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(r"\begin{tabular}") == 1
+    assert r"\label{tab:mine}" in done.stdout
+    # A stand-in is named wherever its numbers go.
+    assert "SIMULATED" in done.stdout
+    assert "Settings" not in done.stdout
+    for words, told in ((("--label", "x"), "--format latex"), (("--only", "grids"), "did you mean 'grid'")):
+        done = reflex("table", run, *words)
+        assert done.returncode == 2
+        assert told in done.stderr

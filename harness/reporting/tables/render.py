@@ -18,14 +18,6 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-# CSI, OSC and other control sequences, control characters, marks that reorder or hide text, half surrogate pairs.
-_COMMANDS = (
-    r"\textbackslash{} \textasciitilde{} \textasciicircum{} \textless{} \textgreater{} \textbar{} -- --- "
-    r"$\geq$ $\leq$ $\times$ $-$ \ldots{} $\cdot$"
-)
-_LATEX = {mark: "\\" + mark for mark in "&%$#_{}"}
-_LATEX |= zip("\\~^<>|–—≥≤×−…·", _COMMANDS.split(), strict=True)
-
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -76,7 +68,14 @@ class Table:
     lead: tuple[str, ...] = ()
 
 
-def render(table: Table, format: str = "terminal", width: int | None = None, color: bool = False) -> str:
+def render(
+    table: Table,
+    format: str = "terminal",
+    width: int | None = None,
+    color: bool = False,
+    label: str | None = None,
+    two_columns: bool = False,
+) -> str:
     """A table as text that ends with a newline.
 
     Args:
@@ -84,15 +83,19 @@ def render(table: Table, format: str = "terminal", width: int | None = None, col
         format: `terminal`, `markdown`, `csv`, `latex` or `html`.
         width: columns of the terminal; None asks the terminal.
         color: whether a terminal table may use colours and weights.
+        label: of LaTeX; see `write_latex`.
+        two_columns: of LaTeX; see `write_latex`.
 
     Raises:
         UsageError: there is no such format.
     """
+    from reflex_bench.harness.reporting.tables.latex import write_latex
+
     writers: dict[str, Callable[[], str]] = {
         "terminal": lambda: _terminal(table, width, color),
         "markdown": lambda: _markdown(table),
         "csv": lambda: _csv(table.frame),
-        "latex": lambda: _latex(table),
+        "latex": lambda: write_latex(table, label, two_columns),
         "html": lambda: _html(table),
     }
     if format not in writers:
@@ -230,39 +233,6 @@ def _csv(frame: pd.DataFrame) -> str:
 def _field(value: Any) -> Any:
     """A value for CSV; a text that a spreadsheet would take for a formula stands behind an apostrophe."""
     return re.sub(r"^(?=[=+@-])", "'", strip_control_chars(value)) if isinstance(value, str) else value
-
-
-def _latex(table: Table) -> str:
-    r"""One `table` float; needs `\usepackage{booktabs}`."""
-    lines = ["% needs \\usepackage{booktabs}", r"\begin{table}[t]", r"\centering", r"\small"]
-    lines.append(rf"\caption{{{_tex(table.title)}}}")
-    lines += _latex_list(table.lead)
-    for index, grid in enumerate(table.grids):
-        if index:
-            lines += [r"", r"\medskip", rf"\textit{{{_tex(grid.title)}}}\\[2pt]"]
-        lines.append(rf"\begin{{tabular}}{{@{{}}l{'r' * (len(grid.header) - 1)}@{{}}}}")
-        lines += [r"\toprule", " & ".join(_tex(name) for name in grid.header) + r" \\", r"\midrule"]
-        lines += [" & ".join(_tex_cell(cell) for cell in row) + r" \\" for row in grid.rows]
-        lines += [r"\bottomrule", r"\end{tabular}"]
-    return "\n".join([*lines, *_latex_list(table.notes), r"\end{table}"]) + "\n"
-
-
-def _latex_list(lines: tuple[str, ...]) -> list[str]:
-    if not lines:
-        return []
-    paragraphs = [_tex(line) + r"\par" for line in lines]
-    return ["", r"\medskip", r"\begin{minipage}{\linewidth}\footnotesize", *paragraphs, r"\end{minipage}", ""]
-
-
-def _tex_cell(cell: Cell) -> str:
-    text = rf"\textbf{{{_tex(cell.text)}}}" if cell.strong else _tex(cell.text)
-    return rf"{text} {{\scriptsize {_tex(cell.aside)}}}" if cell.aside else text
-
-
-def _tex(text: str) -> str:
-    # A bracket or a star that opens a row would be read as the argument of the `\\` before it.
-    escaped = "".join(_LATEX.get(mark, mark) for mark in strip_control_chars(text))
-    return "{" + escaped + "}" if escaped.startswith(("[", "*")) else escaped
 
 
 def _html(table: Table) -> str:
