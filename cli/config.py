@@ -1,4 +1,4 @@
-"""`reflex config`: what a run would be configured with, and where each value comes from."""
+"""`reflex config`: what a run would be configured with, and why; `reflex prompts`: what is put before a model."""
 
 from __future__ import annotations
 
@@ -18,6 +18,14 @@ EXAMPLES = r"""Examples:
   reflex config hotpotqa -m groq/llama-3.1-8b-instant
 """
 
+PROMPTS_EXAMPLES = r"""Examples:
+
+  reflex prompts alfworld > mine.yaml
+  reflex bench alfworld -c prompts=mine.yaml
+  reflex bench alfworld -c 'arms={react: , mine: {reflector: reflexion, prompts: mine.yaml}}'
+  reflex bench hotpotqa -c prompts=engineer
+"""
+
 _FLAGS = {setting: f"--{name.replace('_', '-')}" for name, setting in options.SETTINGS.items()}
 _FLAGS |= {
     "environment.name": "the environment named",
@@ -30,8 +38,9 @@ _FLAGS |= {
 
 
 def register(app: typer.Typer) -> None:
-    """Adds the command of this module."""
+    """Adds the commands of this module."""
     app.command("config", epilog=EXAMPLES)(spread(config))
+    app.command("prompts", epilog=PROMPTS_EXAMPLES)(prompts)
 
 
 def config(
@@ -70,3 +79,17 @@ def config(
     console.print(Text("Options of the environment that are not named keep its own defaults."))
     for name, is_set in origins.variables_of(resolved).items():
         console.print(Text(f"Environment variable {name}: {'set' if is_set else 'not set'}"))
+
+
+def prompts(
+    environment: Annotated[str, typer.Argument(help="alfworld, hotpotqa, or the name of a plug-in.")],
+) -> None:
+    """Print the prompts of an environment as YAML. A file with some of these keys replaces them: -c prompts=FILE."""
+    from reflex_bench.envs.prompts.own import as_yaml
+    from reflex_bench.harness.planning.opening import open_environment
+
+    opened = open_environment({"name": environment})
+    try:
+        typer.echo(as_yaml(environment, opened.prompts), nl=False)
+    finally:
+        opened.close()

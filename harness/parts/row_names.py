@@ -17,6 +17,7 @@ SETTINGS = (
     ("parse", "Parse policy"),
     ("examples", "Worked examples"),
     ("layout", "Shown as"),
+    ("prompts", "Own prompts"),
     ("prompt_hash", "Prompts"),
     ("max_tokens", "Room for a reply"),
     ("max_tokens_ceiling", "Room at most"),

@@ -16,6 +16,7 @@ from reflex_bench.core.errors import UsageError
 from reflex_bench.core.parts import Part
 from reflex_bench.envs.base import Environment
 from reflex_bench.harness.parts.environment_info import without_feedback
+from reflex_bench.harness.parts.own_prompts import with_prompts
 from reflex_bench.harness.planning.config import ArmConfig, Config, MemoryConfig
 from reflex_bench.harness.planning.layouts import settings_of
 from reflex_bench.harness.planning.opening import (
@@ -111,7 +112,8 @@ def open_arm(name: str, arm: ArmConfig, common: Common) -> Arm:
     evaluator = open_evaluator(config.evaluator if arm.evaluator is None else arm.evaluator, config)
     if evaluator.sources != ("environment",):
         # A judge that reads the verdict judges nothing, and an agent is not to know what its evaluator does not say.
-        environment = without_feedback(environment)
+        environment = with_prompts(without_feedback(environment), config.prompts)
+    environment = with_prompts(environment, arm.prompts)
     agent, agent_name = open_agent(arm.agent, environment)
     part, reflector, reflector_name = open_reflector(arm.reflector, config, common.limits)
     remembers, memory = _memory(name, arm, config, part)
@@ -127,6 +129,7 @@ def open_arm(name: str, arm: ArmConfig, common: Common) -> Arm:
         "prompt_hash": common.hashes.of(environment, playable(environment)),
         **common.hashes.of_parts(agent, reflector, evaluator, environment),
         **_run_settings(config, environment),
+        **({"prompts": own["name"]} if (own := arm.prompts or config.prompts) else {}),
     }
     settings["settings_hash"] = fingerprint(settings)
     return Arm(

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from reflex_bench.core import parts
 from reflex_bench.core.errors import unknown
+from reflex_bench.harness.parts.own_prompts import read_prompts
 from reflex_bench.harness.planning.layers import DEFAULT_ENVIRONMENT
 from reflex_bench.harness.planning.roles import (
     Body,
@@ -82,6 +83,10 @@ class MemoryConfig(Section):
     """Of a memory of another package."""
 
 
+OwnPrompts = Annotated[dict[str, str] | None, BeforeValidator(read_prompts)]
+"""Name and text of a file."""
+
+
 class ArmConfig(Section):
     """One agent configuration over the whole split, with what it takes from the run filled in."""
 
@@ -95,6 +100,8 @@ class ArmConfig(Section):
     """A model looks at the trial after every so many steps; 0 never, None takes the run's."""
     memory: MemoryConfig | None = None
     """None takes the run's."""
+    prompts: OwnPrompts = None
+    """Texts in place of the environment's, by file or shipped name; None takes the run's."""
     actor: RoleOverride = RoleOverride()
     evaluation: EvaluationOverride = EvaluationOverride()
     reflection: ReflectionOverride = ReflectionOverride()
@@ -230,6 +237,9 @@ class Config(Section):
     """What an arm does not name, it takes from the run."""
     providers: dict[str, Provider] = Field(default_factory=dict)
     """Endpoints by name, beside those of `configs/providers.yaml` (`reflex models` lists them) or in their place."""
+    prompts: OwnPrompts = None
+    """Texts in place of the environment's: a YAML file with the keys that `reflex prompts` prints, or a name of
+    `configs/prompts`; None: none."""
     examples: Examples = None
     """How many worked examples the prompts show, or which (`[1, 3]`); None: all that there are of the task's type."""
     layout: LayoutConfig = LayoutConfig()

@@ -11,6 +11,7 @@ from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.base import Environment, ReadsAdmissible, Split
 from reflex_bench.envs.declarations import GrowsOnDemand
 from reflex_bench.harness.parts.doors import check_split
+from reflex_bench.harness.parts.own_prompts import with_prompts
 from reflex_bench.harness.planning.arms import Arm, Common, open_arm
 from reflex_bench.harness.planning.config import Config
 from reflex_bench.harness.planning.endpoints import check_players, check_prices, open_models, options_of
@@ -73,7 +74,7 @@ def make_plan(config: Config, preview: bool = False) -> Plan:
     Raises:
         UsageError: something named does not exist, or data or settings are not usable.
     """
-    environment = open_environment(config.environment)
+    environment = with_prompts(open_environment(config.environment), config.prompts)
     try:
         split = environment.load(_loaded(config, environment, preview), config.seed)
         check_split(split, environment)

@@ -14,7 +14,7 @@ from reflex_bench.agents.evaluation.judge import ModelJudge, StepJudge
 from reflex_bench.agents.reflection.reflectors import Reflector
 from reflex_bench.agents.reflection.revising import Auditing
 from reflex_bench.core import parts
-from reflex_bench.envs.base import Environment
+from reflex_bench.envs.base import Environment, Prompts
 from reflex_bench.harness.parts.doors import is_ours, package_of
 from reflex_bench.harness.planning import situations
 
@@ -71,14 +71,17 @@ class PromptHashes:
 
     limits: Limits
     continued: bool = False
-    _known: dict[str, str] = field(default_factory=dict)
+    _known: list[tuple[str, Prompts, str]] = field(default_factory=list)
 
     def of(self, environment: Environment, agents: Iterable[Agent]) -> str:
         """Return the hash of an environment, as the run or `Environment.without_feedback` has it."""
-        if environment.feedback not in self._known:
-            made = prompt_hash(environment, agents, self.limits, self.continued)
-            self._known[environment.feedback] = made
-        return self._known[environment.feedback]
+        prompts = environment.prompts
+        for feedback, texts, known in self._known:
+            if (feedback, texts) == (environment.feedback, prompts):
+                return known
+        made = prompt_hash(environment, agents, self.limits, self.continued)
+        self._known.append((environment.feedback, prompts, made))
+        return made
 
     def of_parts(
         self, agent: Agent, reflector: Reflector, evaluator: Evaluator, environment: Environment

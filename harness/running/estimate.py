@@ -11,6 +11,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from reflex_bench.agents.conversation import Conversation
+from reflex_bench.envs.base import Environment
 from reflex_bench.harness.planning.arms import Arm
 from reflex_bench.harness.planning.plan import Plan
 from reflex_bench.harness.running.memory_io import remembers
@@ -46,12 +47,12 @@ def estimate(plan: Plan) -> Estimate:
 
     A plan that is a preview stands for as many tasks as its configuration asks for.
     """
-    tasks, start = tasks_of(plan), _opening_tokens(plan)
-    turn, observation = _example_tokens(plan)
+    tasks = tasks_of(plan)
     trials = calls = prompt = completion = 0.0
     cost: float | None = 0.0
     shared: set[str] = set()
     for arm in plan.arms:
+        start, (turn, observation) = _opening_tokens(plan, arm.environment), _example_tokens(arm.environment)
         acting = arm.key("run", "acting", "watching")
         first = 0 if plan.config.share_first_trial and acting in shared else 1
         shared.add(acting)
@@ -92,14 +93,14 @@ def _remembered(arm: Arm, trials: int) -> float:
     return TOKENS_OF_A_REFLECTION * min(arm.memory.size, max(0, trials - 1) / 2)
 
 
-def _opening_tokens(plan: Plan) -> float:
+def _opening_tokens(plan: Plan, environment: Environment) -> float:
     """Tokens of the conversation before the agent's first turn, over the first few tasks."""
     total = 0.0
     sampled = plan.split.tasks[:: max(1, len(plan.split.tasks) // SAMPLED_TASKS)][:SAMPLED_TASKS]
     for task in sampled:
-        with closing(plan.environment.start(task)) as episode:
+        with closing(environment.start(task)) as episode:
             conversation = Conversation.opened(
-                plan.environment, plan.environment.prompts, plan.limits, task.type, episode.reset(), ()
+                environment, environment.prompts, plan.limits, task.type, episode.reset(), ()
             )
         total += estimated_tokens(conversation.messages)
     return total / len(sampled) + _tool_tokens(plan)
@@ -112,9 +113,9 @@ def _tool_tokens(plan: Plan) -> float:
     return characters_of_tools(plan.environment.tools()) / CHARACTERS_PER_TOKEN
 
 
-def _example_tokens(plan: Plan) -> tuple[float, float]:
+def _example_tokens(environment: Environment) -> tuple[float, float]:
     """Tokens of a turn and of an observation, as long as they are in the prompts' examples."""
-    examples = [example for each in plan.environment.prompts.examples.values() for example in each]
+    examples = [example for each in environment.prompts.examples.values() for example in each]
     said = [text for example in examples for _, text in example.turns]
     seen = [text for example in examples for text, _ in example.turns[1:]]
     return _mean_tokens(said), _mean_tokens(seen)

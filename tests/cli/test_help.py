@@ -29,6 +29,7 @@ COMMANDS = (
         "models",
         "doctor",
         "config",
+        "prompts",
     ),
     *("data", "data generate", "data fetch", "data list", "data clean"),
     *("import", "import rows", "import reflexion-logs"),

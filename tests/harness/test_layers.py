@@ -20,6 +20,7 @@ pytestmark = pytest.mark.slow
 PROFILES = ([], ["paper"], ["production"], ["upstream-code"])
 
 OTHER: dict[str, Any] = {
+    "prompts": {"name": "mine.yaml", "text": "instruction: Do it."},
     "agent": "act",
     "reflector": "last_attempt",
     "evaluator": "heuristic",
