@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reflex_bench.cli import options
-from reflex_bench.cli.grouped import spread, values_of
-from reflex_bench.cli.places import run_path
+from reflex_bench.cli.arguments.grouped import spread, values_of
+from reflex_bench.cli.arguments.places import run_path
 from reflex_bench.cli.running import carry_out, check_models, preview, repeat, resumable, start
 from reflex_bench.core.errors import UsageError
 

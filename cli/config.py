@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from reflex_bench.cli import options
+from reflex_bench.cli.arguments.grouped import spread, values_of
 from reflex_bench.cli.bench import flags_of, nest
-from reflex_bench.cli.grouped import spread, values_of
 
 EXAMPLES = r"""Examples:
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from reflex_bench.cli.places import called_as
+from reflex_bench.cli.arguments.places import called_as
 
 app = typer.Typer(help="Generate, fetch and list data, and clear the cache.", no_args_is_help=False)
 

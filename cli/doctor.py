@@ -73,7 +73,7 @@ def _failed(findings: Iterable[Finding]) -> bool:
     from rich.console import Console
     from rich.text import Text
 
-    from reflex_bench.cli.places import as_called
+    from reflex_bench.cli.arguments.places import as_called
 
     console, failed = Console(soft_wrap=True), False
     for finding in findings:

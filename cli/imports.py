@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from reflex_bench.cli.places import Results, new_run, results_root
+from reflex_bench.cli.arguments.places import Results, new_run, results_root
 
 commands = typer.Typer(help="Turn results that others have published into runs.", no_args_is_help=True)
 

@@ -11,9 +11,9 @@ from typing import Annotated
 import typer
 
 from reflex_bench.cli import bench, checks, config, data, doctor, imports, models, plot, read
+from reflex_bench.cli.arguments.once import take_each_option_once
+from reflex_bench.cli.arguments.places import as_called, called_as
 from reflex_bench.cli.encoding import print_in_any_encoding
-from reflex_bench.cli.once import take_each_option_once
-from reflex_bench.cli.places import as_called, called_as
 from reflex_bench.core.control_characters import strip_control_chars
 from reflex_bench.core.errors import Interrupted, ReflexError, UsageError
 from reflex_bench.harness.planning.env_file import read_env_file

@@ -1,6 +1,6 @@
 """The options of `reflex bench` and `reflex resume`, in groups, each with its default in its help.
 
-A command takes a group as one parameter: see `reflex_bench.cli.grouped`.
+A command takes a group as one parameter: see `reflex_bench.cli.arguments.grouped`.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from reflex_bench.cli.places import Results, run_path
+from reflex_bench.cli.arguments.places import Results, run_path
 from reflex_bench.cli.read import RunName
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from reflex_bench.cli.grouped import spread
+from reflex_bench.cli.arguments.grouped import spread
+from reflex_bench.cli.arguments.places import Results, as_called, called_as, named, run_path, run_paths, runs
 from reflex_bench.cli.options import option
-from reflex_bench.cli.places import Results, as_called, called_as, named, run_path, run_paths, runs
 from reflex_bench.core.errors import UsageError, unknown
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def _rendered(
 
 def list_runs(results: Results = None) -> None:
     """List the runs, newest last."""
-    from reflex_bench.cli.places import results_root
+    from reflex_bench.cli.arguments.places import results_root
     from reflex_bench.core.control_characters import strip_control_chars
     from reflex_bench.harness.storage.run_info import read_info
 

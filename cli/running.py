@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from reflex_bench.cli.places import as_called, called_as, new_run
+from reflex_bench.cli.arguments.places import as_called, called_as, new_run
 from reflex_bench.core.errors import Interrupted, RunStopped
 
 if TYPE_CHECKING:

@@ -89,7 +89,11 @@ def with_texts(prompts: Prompts, text: str, name: str) -> Prompts:
     for key in ("thought_form", "action_form", "invalid_observation"):
         check.placeholders((key,), key, getattr(given, key))
     changed: dict[str, Any] = {
-        key: value.strip() if key.endswith("instruction") else tuple(value) if isinstance(value, list) else value
+        key: value.strip()
+        if key.endswith("instruction")
+        else tuple(value)
+        if isinstance(value, list)
+        else value
         for key in _PLAIN
         if (value := getattr(given, key)) is not None
     }
@@ -99,12 +103,16 @@ def with_texts(prompts: Prompts, text: str, name: str) -> Prompts:
         changed["cot_examples"] = tuple(check.episodes(("cot_examples",), given.cot_examples))
     if given.reflection_examples is not None:
         pairs = given.reflection_examples
-        changed["reflection_examples"] = tuple((each.episode.strip(), each.reflection.strip()) for each in pairs)
+        changed["reflection_examples"] = tuple(
+            (each.episode.strip(), each.reflection.strip()) for each in pairs
+        )
     if given.text is not None:
         changed["text"] = check.form("text", prompts.text, given.text)
     if given.published is not None:
         if prompts.published is None:
-            raise check.wrong(("published",), "the environment has no published structure to change; leave it out")
+            raise check.wrong(
+                ("published",), "the environment has no published structure to change; leave it out"
+            )
         changed["published"] = check.form("published", prompts.published, given.published)
     return replace(prompts, **changed)
 
@@ -126,7 +134,9 @@ def _read(text: str, name: str) -> tuple[dict[str, Any], dict[Place, int]]:
         problem = getattr(error, "problem", None) or str(error).splitlines()[0]
         raise UsageError(f"{where}: no YAML: {problem}") from None
     if not isinstance(raw, dict) or not all(isinstance(key, str) for key in raw):
-        raise UsageError(f"{name}: prompts map keys to texts; `reflex prompts NAME` prints a file to begin with")
+        raise UsageError(
+            f"{name}: prompts map keys to texts; `reflex prompts NAME` prints a file to begin with"
+        )
     return raw, dict(_lines(node, ()))
 
 
@@ -149,7 +159,9 @@ def _refusal(error: ValidationError, lines: Mapping[Place, int], name: str) -> U
     if first["type"] == "extra_forbidden":
         return check.wrong(place, f"unknown key {place[-1]!r}; {_nearest(str(place[-1]), known)}")
     if first["type"] == "missing":
-        return check.wrong(place[:-1], f"a reflection example lacks {place[-1]!r}; it needs episode and reflection")
+        return check.wrong(
+            place[:-1], f"a reflection example lacks {place[-1]!r}; it needs episode and reflection"
+        )
     return check.wrong(place, f"{'.'.join(map(str, place))}: {first['msg'].lower()}")
 
 

@@ -30,7 +30,8 @@ def read_prompts(setting: Any) -> Any:
     path = Path(setting)
     if not path.is_file():
         shipped = {
-            each.stem: each for each in sorted(Path(str(files("reflex_bench.configs"))).glob("prompts/*.yaml"))
+            each.stem: each
+            for each in sorted(Path(str(files("reflex_bench.configs"))).glob("prompts/*.yaml"))
         }
         if setting.removesuffix(".yaml") not in shipped:
             raise unknown("prompts (a YAML file, or a shipped name)", setting[:200], shipped)
@@ -60,5 +61,7 @@ def with_prompts(environment: Environment, own: Mapping[str, str] | None) -> Env
     # A copy whose class differs in this one attribute: everything else of it, optional parts too, stays what it is.
     kind = type(environment)
     changed = copy.copy(environment)
-    changed.__class__ = cast(Any, type(kind.__name__, (kind,), {"__slots__": (), "prompts": property(prompts)}))
+    changed.__class__ = cast(
+        Any, type(kind.__name__, (kind,), {"__slots__": (), "prompts": property(prompts)})
+    )
     return changed

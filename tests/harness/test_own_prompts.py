@@ -59,18 +59,33 @@ def test_a_file_replaces_the_keys_that_it_has_and_no_others() -> None:
     [
         ("verbs: [go]\n\ninstructon: x\n", "line 3: unknown key 'instructon'; did you mean 'instruction'?"),
         ("examples:\n  heet: []\n", "mine.yaml, line 2: no task type 'heet'; did you mean 'heat'?"),
-        ("examples:\n  heat:\n    - |\n      You see.\n      > go\n    - none\n", "line 6: an example begins"),
-        ("examples:\n  heat:\n    - '> go'\n", "mine.yaml, line 3: an example begins with what the environment says"),
+        (
+            "examples:\n  heat:\n    - |\n      You see.\n      > go\n    - none\n",
+            "line 6: an example begins",
+        ),
+        (
+            "examples:\n  heat:\n    - '> go'\n",
+            "mine.yaml, line 3: an example begins with what the environment says",
+        ),
         ("verbs: [go\n", "mine.yaml, line 2: no YAML"),
         ("- verbs\n", "mine.yaml: prompts map keys to texts"),
         ("1: 2\n", "mine.yaml: prompts map keys to texts"),
         ("verbs: 5\n", "mine.yaml, line 1: verbs: input should be a valid list"),
         ("thought_form: 'think'\n", "line 1: thought_form: {} must stand where the text goes"),
-        ("thought_form: 'think: {x}'\n", "line 1: thought_form: nothing is put in place of {x}; it may hold {}"),
-        ("invalid_observation: 'No {comand}'\n", "nothing is put in place of {comand}; it may hold {command}"),
+        (
+            "thought_form: 'think: {x}'\n",
+            "line 1: thought_form: nothing is put in place of {x}; it may hold {}",
+        ),
+        (
+            "invalid_observation: 'No {comand}'\n",
+            "nothing is put in place of {comand}; it may hold {command}",
+        ),
         ("action_form: 'do { {}'\n", "line 1: action_form: "),
         ("reflection_examples:\n- episode: x\n", "line 2: a reflection example lacks 'reflection'"),
-        ("reflection_examples:\n- {episode: x, reflection: y, notes: z}\n", "line 2: unknown key 'notes'; known: ep"),
+        (
+            "reflection_examples:\n- {episode: x, reflection: y, notes: z}\n",
+            "line 2: unknown key 'notes'; known: ep",
+        ),
         ("text:\n  stopp: [a]\n", "line 2: unknown key 'stopp' of text; did you mean 'stop'?"),
         ("text:\n  stop: a\n", "line 2: text.stop: must be a list of texts"),
         ("text:\n  memory_item: '- {t}'\n", "line 2: memory_item: nothing is put in place of {t}"),
@@ -105,7 +120,11 @@ def test_an_environment_with_other_prompts_is_the_same_otherwise(name: str) -> N
 def test_an_arm_has_the_prompts_of_its_own_or_the_runs_and_its_row_names_the_file(tmp_path: Path) -> None:
     mine = tmp_path / "mine.yaml"
     mine.write_text("reflection_instruction: Why?\n")
-    arms = {"plain": {}, "mine": {"prompts": str(mine)}, "judged": {"prompts": "engineer", "evaluator": "model"}}
+    arms = {
+        "plain": {},
+        "mine": {"prompts": str(mine)},
+        "judged": {"prompts": "engineer", "evaluator": "model"},
+    }
     config = resolve([f"arms={json.dumps(arms)}"], {"environment": {"name": "hotpotqa"}, "tasks": 1})
     plan = make_plan(config)
     plain, own, judged = plan.arms
@@ -129,7 +148,9 @@ def test_prompts_that_ship_change_the_reflection_instruction_alone(environment: 
     assert config.prompts is not None
     shipped = load(environment)
     made = with_texts(shipped, config.prompts["text"], config.prompts["name"])
-    changed = {each.name for each in fields(Prompts) if getattr(made, each.name) != getattr(shipped, each.name)}
+    changed = {
+        each.name for each in fields(Prompts) if getattr(made, each.name) != getattr(shipped, each.name)
+    }
     assert changed == {"reflection_instruction"}
 
 

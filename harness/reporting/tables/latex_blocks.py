@@ -56,7 +56,7 @@ class Block:
 
 def blocks_of(grid: Grid, two_columns: bool) -> list[Block]:
     """Return a grid as it fits: in parts where it has too many columns, or too many rows for a float."""
-    made = []
+    made: list[Block] = []
     for number, part in enumerate(_parts(grid)):
         title = part.title if not number else f"{part.title} (further columns)".strip()
         block = _block(Grid(title, part.header, part.rows))
