@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from dataclasses import dataclass, replace
@@ -204,33 +205,31 @@ def _rendered(
     return render(table, format, color=sys.stdout.isatty(), label=label, two_columns=two_columns)
 
 
-def list_runs(results: Results = None) -> None:
-    """List the runs, newest last."""
+def list_runs(
+    results: Results = None,
+    as_json: Annotated[
+        bool, option(None, "Everything that is known of each, as JSON.", "--json", default="off")
+    ] = False,
+) -> None:
+    """List the runs, newest last: date, status, size, the best arm's share of tasks solved, cost."""
+    import json
+    import shutil
+
     from reflex_bench.cli.arguments.places import results_root
     from reflex_bench.core.control_characters import strip_control_chars
-    from reflex_bench.harness.storage.run_info import read_info
+    from reflex_bench.harness.reporting.run_list import HEADINGS, cells_of, fitting, summary_of
 
-    found = runs(results)
+    found = [summary_of(path) for path in runs(results)]
+    if as_json:
+        print(json.dumps(found, indent=1))
+        return
     if not found:
         print(f"no runs in {results_root(results)}; `{called_as()} bench alfworld` makes one")
         return
-    lines: list[tuple[str, ...]] = [("run", "status", "tasks", "arms", "models", "split")]
-    for path in found:
-        try:
-            info = read_info(path)
-        except UsageError:
-            # One damaged run must not hide the others; every other command says what is wrong with it.
-            lines.append((strip_control_chars(path.name), "not readable", "", "", "", ""))
-            continue
-        split, arms = info["split"], info["arms"]
-        models = sorted({str(arm.get("model")) for arm in arms.values()})
-        size = f"{split['tasks']} × {info['trials']}"
-        where = f"{info.get('environment', {}).get('name')} {split.get('name')}"
-        told = (path.name, str(info.get("status")), size, ", ".join(arms), ", ".join(models), where)
-        lines.append(tuple(map(strip_control_chars, told)))
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for cells in lines:
-        print("  ".join(map(str.ljust, cells, widths)).rstrip())
+    lines = [HEADINGS, *(tuple(map(strip_control_chars, cells_of(each))) for each in found)]
+    limited = sys.stdout.isatty() or "COLUMNS" in os.environ
+    for line in fitting(lines, shutil.get_terminal_size().columns if limited else None):
+        print(line)
 
 
 def show(

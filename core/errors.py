@@ -71,8 +71,20 @@ class ContextOverflow(ModelError):
         super().__init__(message, kind="context_overflow")
 
 
+MAX_NAMES = 8
+"""Names that an error lists."""
+
+
+def _nearest(given: str, names: list[str]) -> str:
+    """Return the names, or the few that are most like what was given and how many there are beside them."""
+    if len(names) <= MAX_NAMES:
+        return ", ".join(names)
+    near = difflib.get_close_matches(given, names, n=MAX_NAMES, cutoff=0.0)
+    return f"{', '.join(sorted(near))} and {len(names) - MAX_NAMES:,} more"
+
+
 def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
-    """The error for a name that does not exist, suggesting the nearest that does.
+    """The error for a name that does not exist, suggesting the nearest that does, or naming the nearest few.
 
     Args:
         what: the kind of thing, e.g. `"arm"`.
@@ -81,5 +93,5 @@ def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
     """
     names = sorted(known)
     near = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
+    hint = f"did you mean {near[0]!r}?" if near else f"known: {_nearest(given, names) or 'none'}"
     return UsageError(f"unknown {what} {given!r}; {hint}")

@@ -134,14 +134,30 @@ def _paired(
     """Return the pairs of arms that are compared, and those whose settings are the same; see `compare`."""
     chosen = _choose(run_a, run_b, arms)
     other = run_b or run_a
-    if not force and run_a.split.get("fingerprint") != other.split.get("fingerprint"):
-        raise UsageError(
-            f"{run_a.id} and {other.id} ran different tasks ({run_a.split.get('name')} and "
-            f"{other.split.get('name')}, their fingerprints differ); --force compares the tasks they share"
-        )
+    if not force:
+        _check_same_tasks(run_a, other)
     equal = [] if force else [pair for pair in chosen if _same_settings(run_a, other, *pair)]
     pairs = [_pair(run_a, other, arm_a, arm_b) for arm_a, arm_b in chosen if (arm_a, arm_b) not in equal]
     return pairs, equal
+
+
+def _check_same_tasks(run_a: Run, run_b: Run) -> None:
+    """Raise `UsageError` where two runs have not the same tasks, and say what they have in common."""
+    if run_a.split.get("fingerprint") == run_b.split.get("fingerprint"):
+        return
+    names = [str(run.environment.get("name")) for run in (run_a, run_b)]
+    if names[0] != names[1]:
+        raise UsageError(
+            f"{run_a.id} and {run_b.id} are runs of two environments, {names[0]} and {names[1]}; they have no task in "
+            "common"
+        )
+    common, most = len({*run_a.task_ids} & {*run_b.task_ids}), max(run_a.tasks, run_b.tasks)
+    splits = " and ".join(dict.fromkeys(str(run.split.get("name")) for run in (run_a, run_b)))
+    sizes = f"{run_a.tasks} and {run_b.tasks} of {splits}"
+    told = f"{run_a.id} and {run_b.id} have {common} of {most} tasks in common ({sizes})"
+    if common == run_a.tasks == run_b.tasks:
+        told = f"the tasks of {run_a.id} and {run_b.id} have the same ids and other contents ({splits})"
+    raise UsageError(f"{told}; --force compares those" if common else f"{told}; there is nothing to compare")
 
 
 def _choose(run_a: Run, run_b: Run | None, arms: Sequence[str] | None) -> list[tuple[str, str]]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from reflex_bench.core.errors import UsageError
 from reflex_bench.core.errors import unknown as unknown_name
+from reflex_bench.harness.storage.liveness import status_of
 from reflex_bench.harness.storage.run_info import as_mapping, read_info
 from reflex_bench.harness.storage.trials import read_trials
 
@@ -51,8 +52,8 @@ class Run:
 
     @property
     def status(self) -> str:
-        """`running`, `complete`, `interrupted` or `stopped`."""
-        return str(self.info.get("status", "complete"))
+        """`running`, `complete`, `interrupted`, `stopped`, or `killed`: nobody writes what says `running`."""
+        return status_of(self.path, self.info)
 
     @property
     def environment(self) -> Mapping[str, Any]:

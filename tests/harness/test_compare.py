@@ -162,7 +162,7 @@ def test_different_splits_are_refused_unless_forced_and_then_only_common_tasks_c
     one = run_of(tmp_path, "one", {"react": [1, 1, None]})
     split = {"name": "elsewhere", "fingerprint": "cd" * 32, "tasks": 2, "notes": []}
     other = run_of(tmp_path, "other", {"reflexion": [1, 2]}, split=split)
-    with pytest.raises(UsageError, match=r"different tasks \(made-up and elsewhere"):
+    with pytest.raises(UsageError, match=r"have 2 of 3 tasks in common \(3 and 2 of made-up and elsewhere\)"):
         compare(one, other)
     pair = only(compare(one, other, force=True))
     assert pair.levels[-1].pairs == 2

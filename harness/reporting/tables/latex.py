@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reflex_bench.harness.reporting.tables.grid import Table
 from reflex_bench.harness.reporting.tables.latex_blocks import FLOAT_LINES, Block, blocks_of
 from reflex_bench.harness.reporting.tables.latex_text import breakable
-from reflex_bench.harness.reporting.tables.render import Table
 
 _NOTES_INSIDE = 500
 """Characters of notes that stand in the float; more go beneath it as text, which breaks over pages."""

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from reflex_bench.harness.reporting.tables.grid import Cell, Grid
 from reflex_bench.harness.reporting.tables.latex_text import MAX_WORD, breakable, escape, pieces
-from reflex_bench.harness.reporting.tables.render import Cell, Grid
 
 _PAGE_WIDTH, _COLUMN_WIDTH = 340.0, 195.0
 """Points: the text of `article` at 10 pt is 345 pt wide, a column of its two 229 pt, of a narrow class 200 pt."""
