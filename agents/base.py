@@ -66,6 +66,8 @@ class Layout:
         labels: in a chat, thoughts and actions are labelled.
         instruction_last: in a chat, the instruction stands right before the task, not at the beginning.
         prefill: in a chat, the agent's turn is begun for it, where a server goes on with an assistant's turn.
+        memory: where reflections stand: before the task, as a directive at the head of the system message, or at the
+            end of the last message of every turn, which is not kept.
     """
 
     text: bool = False
@@ -75,6 +77,7 @@ class Layout:
     labels: bool = True
     instruction_last: bool = False
     prefill: bool = False
+    memory: Literal["task", "system", "every_turn"] = "task"
 
 
 @dataclass(frozen=True, slots=True)

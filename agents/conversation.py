@@ -56,6 +56,7 @@ class Conversation:
         messages: so far.
         number: of the agent's next turn, from 1.
         episode: says what is admissible, where replies are read by that.
+        reminder: the reflections that every turn is asked for with, where they stand there.
     """
 
     environment: Environment
@@ -64,6 +65,7 @@ class Conversation:
     messages: list[Message] = field(default_factory=list)
     number: int = 1
     episode: Episode | None = None
+    reminder: Sequence[str] = ()
 
     @classmethod
     def opened(
@@ -90,7 +92,9 @@ class Conversation:
         native = limits.actions == "tools"
         tools = environment if native and isinstance(environment, CallsTools) else None
         writer = Writer(arranged(prompts, limits), limits.layout, tools)
-        return cls(environment, limits, writer, writer.opening(task_type, first, memory), episode=episode)
+        reminder = memory if limits.layout.memory == "every_turn" else ()
+        messages = writer.opening(task_type, first, memory)
+        return cls(environment, limits, writer, messages, episode=episode, reminder=reminder)
 
     def ask(self, ask: Ask, step: int) -> Turn:
         """The agent's next turn.
@@ -147,7 +151,10 @@ class Conversation:
         form, limits = self.writer.prompts.text, self.limits
         stop = form.stop if limits.layout.text else self.writer.prompts.stop
         stop = tuple(each.format(n=self.number) for each in stop)
-        reply = ask([*self.messages, *asked, *([begun] if begun else [])], step=step, stop=stop)
+        messages = [*self.messages, *asked]
+        if self.reminder:
+            messages[-1] = self.writer.reminded(messages[-1], self.reminder)
+        reply = ask([*messages, *([begun] if begun else [])], step=step, stop=stop)
         whole = replace(reply, text=self._whole(reply.text, begun))
         return Turn(reply, reply.text, parse_reply(whole, self.environment, limits, self.episode))
 

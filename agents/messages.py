@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reflex_bench.agents.base import Layout
-from reflex_bench.core.shared_texts import EARLIER_REFLECTIONS, MEMORY_HEADER, REFLECTION_REQUEST, TASK_HEADER
+from reflex_bench.agents.memory.placing import block, directive
+from reflex_bench.core.shared_texts import EARLIER_REFLECTIONS, REFLECTION_REQUEST, TASK_HEADER
 from reflex_bench.envs.base import Action, CallsTools, Example, Prompts
 from reflex_bench.models.base import Message, Role, ToolCall
 
@@ -102,15 +103,18 @@ class Writer:
             memory: the reflections shown in this trial, oldest first; with none, the prompt is plain ReAct's.
         """
         prompts, layout = self.prompts, self.layout
+        instruction = prompts.instruction
+        if memory and layout.memory == "system":
+            instruction = f"{directive(memory)}\n\n{instruction}"
         shown = prompts.examples.get(task_type) or prompts.examples.get("", ())
         ordered = shown[::-1] if layout.text and prompts.text.newest_example_first else shown
         examples = [turn for place, each in enumerate(ordered) for turn in self._example(place, each)]
-        system = [Message("system", prompts.instruction, text=self._text(prompts.instruction))]
+        system = [Message("system", instruction, text=self._text(instruction))]
         if not layout.text and not layout.example_turns and not self.tools:
             examples = [Message("user", as_one_message(ordered))] if ordered else []
-        task = self._task(first, memory, bool(ordered))
+        task = self._task(first, memory if layout.memory == "task" else (), bool(ordered))
         if layout.instruction_last and not layout.text:
-            system, task = [], Message("user", f"{prompts.instruction}\n\n{task.content}")
+            system, task = [], Message("user", f"{instruction}\n\n{task.content}")
         return list(merged([*system, *examples, task]))
 
     def _example(self, place: int, example: Example) -> Iterable[Message]:
@@ -135,7 +139,14 @@ class Writer:
             lines += [form.memory_item.format(i=number, text=text) for number, text in enumerate(memory)]
         lines += [form.task_header] if form.task_header else []
         text = self._text("\n".join([*lines, first]))
-        return Message("user", f"{_memory_block(memory)}{TASK_HEADER}\n{first}", text=text)
+        before = f"{block(memory)}\n\n" if memory else ""
+        return Message("user", f"{before}{TASK_HEADER}\n{first}", text=text)
+
+    def reminded(self, message: Message, memory: Sequence[str]) -> Message:
+        """The last message of a conversation with the memory at its end."""
+        reminder = block(memory)
+        text = self._text(f"{message.text}\n\n{reminder}")
+        return replace(message, content=f"{message.content}\n\n{reminder}", text=text)
 
     def _text(self, words: str) -> str:
         return words if self.layout.text else ""
@@ -199,12 +210,6 @@ def as_one_message(examples: Sequence[Example]) -> str:
             lines += [seen, *(f"> {line}" for line in words.splitlines())]
         texts.append("\n".join([*lines, example.closing] if example.closing else lines))
     return "\n\n".join([*texts, EXAMPLES_END])
-
-
-def _memory_block(memory: Sequence[str]) -> str:
-    if not memory:
-        return ""
-    return MEMORY_HEADER + "".join(f"\n- {text}" for text in memory) + "\n\n"
 
 
 def merged(turns: Iterable[Message]) -> tuple[Message, ...]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from reflex_bench.agents.base import ENDED, Trajectory
 from reflex_bench.agents.react import GIVE_UP
 from reflex_bench.agents.reflection.copying import copies, repeats_itself
+from reflex_bench.agents.reflection.instructions import INSTRUCTION
 from reflex_bench.agents.reflection.languages import is_english, spaced
 from reflex_bench.agents.reflection.names import Names, names_of, proper_names, spaced_words
 from reflex_bench.agents.reflection.novelty import asks_for_the_same
@@ -35,10 +36,6 @@ RULES: Mapping[str, str] = {
 _NUMBER = re.compile(r"\d")
 _STEPS = re.compile(r"\bsteps? (\d+)(?:(?: ?[-–] ?| and | to )(\d+))?")
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
-_INSTRUCTION = re.compile(
-    r"\b(?:should|must|need to|have to|ought to|will|next (?:time|trial|attempt)|this time|instead|try to|start by|"
-    r"begin (?:with|by)|make sure|remember to|(?<!the )first)\b"
-)
 _FORM = re.compile(r"\b(?:write|spell|format|numbers?|brackets?|one line)\b")
 """How an action is written is in the agent's hands in every environment."""
 _DENIAL = re.compile(r"\b(?:not|never|avoid|instead of|no such|nothing|invalid|unknown|without)\b|n't\b")
@@ -139,7 +136,7 @@ def _cites(text: str, trajectory: Trajectory, names: Names) -> bool:
 
 def _asks(sentence: str) -> bool:
     """Whether a sentence asks for something, and does not warn of it."""
-    return bool(_INSTRUCTION.search(sentence)) and not _DENIAL.search(sentence)
+    return bool(INSTRUCTION.search(sentence)) and not _DENIAL.search(sentence)
 
 
 def _is_actionable(text: str, names: Names, verbs: Sequence[str]) -> bool:
@@ -153,14 +150,14 @@ def _is_actionable(text: str, names: Names, verbs: Sequence[str]) -> bool:
 
 def _asks_for_the_same(text: str, trajectory: Trajectory, names: Names, verbs: Sequence[str]) -> bool:
     things = names.any | {" ".join(pair) for pair in names.numbered}
-    asking = (each for each in _SENTENCE.split(text) if _INSTRUCTION.search(each.lower()))
+    asking = (each for each in _SENTENCE.split(text) if INSTRUCTION.search(each.lower()))
     return asks_for_the_same(asking, trajectory.steps, things, verbs)
 
 
 def _instructs(sentence: str, names: Names, verbs: Sequence[str]) -> bool:
     words = spaced_words(sentence)
     acts = [spaced_words(verb) for verb in verbs]
-    if not _INSTRUCTION.search(sentence) and not words.startswith(tuple(acts)):
+    if not INSTRUCTION.search(sentence) and not words.startswith(tuple(acts)):
         return False
     return any(act in words for act in acts) or bool(_FORM.search(sentence)) or names.occur(sentence)
 
@@ -173,7 +170,7 @@ def _possible(text: str, max_steps: int | None, verbs: Sequence[str]) -> bool:
     known = tuple(spaced_words(verb) for verb in (*verbs, GIVE_UP, "think"))
     for sentence in _SENTENCE.split(text):
         # What was tried in vain, or is warned of, may well not exist.
-        if not verbs or not _INSTRUCTION.search(sentence.lower()) or _DENIAL.search(sentence.lower()):
+        if not verbs or not INSTRUCTION.search(sentence.lower()) or _DENIAL.search(sentence.lower()):
             continue
         asked_for = [*_CALL.findall(sentence), *_QUOTED.findall(sentence)]
         if not all(spaced_words(action).startswith(known) for action in asked_for):

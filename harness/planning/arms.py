@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reflex_bench.agents.base import Agent, Limits, StepEvaluator
@@ -15,6 +15,7 @@ from reflex_bench.agents.reflection.reflectors import Reflector
 from reflex_bench.core.errors import UsageError
 from reflex_bench.core.parts import Part
 from reflex_bench.envs.base import Environment
+from reflex_bench.harness.parts.doors import is_ours
 from reflex_bench.harness.parts.environment_info import without_feedback
 from reflex_bench.harness.parts.own_prompts import with_prompts
 from reflex_bench.harness.planning.config import ArmConfig, Config, MemoryConfig
@@ -44,6 +45,7 @@ class Arm:
         memory: what is remembered.
         actor, evaluation, reflection: the models' settings in the three roles.
         settings: flat; what stands on the arm's row and is compared between arms.
+        limits: of its trials: those of the run, with the place of its memory.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Arm:
     evaluation: RoleConfig
     reflection: RoleConfig
     settings: Mapping[str, Any]
+    limits: Limits
 
     @property
     def roles(self) -> tuple[RoleConfig, ...]:
@@ -117,6 +120,7 @@ def open_arm(name: str, arm: ArmConfig, common: Common) -> Arm:
     agent, agent_name = open_agent(arm.agent, environment)
     part, reflector, reflector_name = open_reflector(arm.reflector, config, common.limits)
     remembers, memory = _memory(name, arm, config, part)
+    limits = _placed(common.limits, memory if remembers else None, agent, agent_name)
     every, roles = _every(arm, config), _roles(arm, config)
     asked = {"evaluator": "model" in evaluator.sources, "reflector": bool(part.states("asks_model", True))}
     named = {"agent": agent_name, "evaluator": evaluator.name, "reflector": reflector_name}
@@ -126,7 +130,7 @@ def open_arm(name: str, arm: ArmConfig, common: Common) -> Arm:
         "feedback": _feedback(common.environment, evaluator),
         **_limit_settings(common),
         **settings_of(common.limits.layout, environment.prompts),
-        "prompt_hash": common.hashes.of(environment, playable(environment)),
+        "prompt_hash": common.hashes.of(environment, playable(environment), limits),
         **common.hashes.of_parts(agent, reflector, evaluator, environment),
         **_run_settings(config, environment),
         **({"prompts": own["name"]} if (own := arm.prompts or config.prompts) else {}),
@@ -144,7 +148,19 @@ def open_arm(name: str, arm: ArmConfig, common: Common) -> Arm:
         evaluation=roles["evaluator"],
         reflection=roles["reflector"],
         settings=settings,
+        limits=limits,
     )
+
+
+def _placed(limits: Limits, memory: MemoryConfig | None, agent: Agent, name: str) -> Limits:
+    """Return the limits with the place of an arm's memory; raise `UsageError` where an agent decides on that."""
+    if memory is None or memory.place == "task":
+        return limits
+    if not is_ours(agent):
+        raise UsageError(
+            f"memory.place={memory.place}: agent {name!r} puts its memory where it likes; use place=task"
+        )
+    return replace(limits, layout=replace(limits.layout, memory=memory.place))
 
 
 def _every(arm: ArmConfig, config: Config) -> int:

@@ -69,6 +69,9 @@ class MemoryConfig(Section):
     tasks that must prove themselves), or one of another package."""
     size: Annotated[int, Field(ge=0)] = 3
     """How many reflections are shown (at most 3 in Reflexion, section 3)."""
+    place: Literal["task", "system", "every_turn"] = "task"
+    """Where it stands: before the task, as a directive at the head of the system message, or at the end of every turn's
+    last message."""
     scope: Literal["task", "arm"] | None = None
     """Of `retrieval`: this task's reflections (None, too), or those of all tasks of the arm."""
     similarity: str | None = None

@@ -105,7 +105,7 @@ def open_memory(memory: MemoryConfig, endpoint: ModelOptions | None = None) -> M
         UsageError: no such memory, or no such option of it.
     """
     part = parts.find("memories", memory.kind)
-    made = build_memory(endpoint=endpoint, compare=open_similarity, **memory.model_dump())
+    made = build_memory(endpoint=endpoint, compare=open_similarity, **memory.model_dump(exclude={"place"}))
     return CheckedMemory.of(part.title, made) if part.package else made
 
 
@@ -129,6 +129,7 @@ def memory_settings(memory: MemoryConfig | None, carried: str | None) -> dict[st
         return {"memory": "none", "memory_size": 0}
     made = open_memory(memory)
     told = {"memory_size": memory.size, **made.settings(), "memory": memory.kind}
+    told |= {"memory_place": memory.place} if memory.place != "task" else {}
     told |= {f"memory_{name}": value for name, value in memory.options.items()}
     if made.cross_task:
         # A run whose memory goes across tasks is resumed from all of its trials (`store.unfinished`).

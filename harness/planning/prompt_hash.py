@@ -71,16 +71,16 @@ class PromptHashes:
 
     limits: Limits
     continued: bool = False
-    _known: list[tuple[str, Prompts, str]] = field(default_factory=list)
+    _known: list[tuple[tuple[str, Prompts, Limits], str]] = field(default_factory=list)
 
-    def of(self, environment: Environment, agents: Iterable[Agent]) -> str:
+    def of(self, environment: Environment, agents: Iterable[Agent], limits: Limits | None = None) -> str:
         """Return the hash of an environment, as the run or `Environment.without_feedback` has it."""
-        prompts = environment.prompts
-        for feedback, texts, known in self._known:
-            if (feedback, texts) == (environment.feedback, prompts):
+        shown = (environment.feedback, environment.prompts, limits or self.limits)
+        for each, known in self._known:
+            if each == shown:
                 return known
-        made = prompt_hash(environment, agents, self.limits, self.continued)
-        self._known.append((environment.feedback, prompts, made))
+        made = prompt_hash(environment, agents, shown[2], self.continued)
+        self._known.append((shown, made))
         return made
 
     def of_parts(

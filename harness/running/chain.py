@@ -173,10 +173,10 @@ class Chain:
         self._spent = {"actor": ask.spent, "step_evaluator": watching.spent}
         environment, watch = self.arm.environment, self._watch(watching)
         if is_ours(self.arm.agent) and is_ours(environment):
-            played = self.arm.agent(self.task, trial, memory, environment, ask, self.plan.limits, watch)
+            played = self.arm.agent(self.task, trial, memory, environment, ask, self.arm.limits, watch)
         else:
             door = Door(self.arm.agent, environment, ask)
-            played = door.play(self.task, trial, memory, self.plan.limits, watch)
+            played = door.play(self.task, trial, memory, self.arm.limits, watch)
         return played, self._spent
 
     def _watch(self, ask: RoleClient) -> Watch | None:

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 from reflex_bench.core.errors import UsageError
 from reflex_bench.core.shared_texts import (
+    DIRECTIVE_HEADER,
     EARLIER_REFLECTIONS,
     HISTORY_HEADER,
     MEMORY_HEADER,
@@ -126,12 +128,34 @@ def answer(request: Request) -> str:
         message = request.messages[position]
         if message.role == "user" and TASK_HEADER in message.content:
             before, _, opening = message.content.rpartition(TASK_HEADER)
-            memory = before.rpartition(MEMORY_HEADER)[2] if MEMORY_HEADER in before else ""
-            turns, begun = request.messages[position + 1 :], ""
+            memory, turns = _memory(before, opening, request.messages[position + 1 :], request)
+            opening, begun = opening.partition(f"\n\n{MEMORY_HEADER}")[0], ""
             if turns and turns[-1].role == "assistant":
                 turns, begun = turns[:-1], turns[-1].content.rpartition("\n")[2]
             return _from(begun, _turn(opening.strip(), memory, turns, request))
     return UNKNOWN
+
+
+def _memory(
+    before: str, opening: str, turns: Sequence[Message], request: Request
+) -> tuple[str, Sequence[Message]]:
+    """What it is reminded of, wherever that stands, and the turns without it."""
+    if MEMORY_HEADER in before:
+        return before.rpartition(MEMORY_HEADER)[2], turns
+    told = next((each.content for each in request.messages if each.role == "system"), before)
+    if DIRECTIVE_HEADER in told:
+        lines = told.partition(DIRECTIVE_HEADER)[2].partition("\n\n")[0].strip().splitlines()
+        return "".join(f"\n- {line.partition('. ')[2]}" for line in lines) + "\n\n", turns
+    if MEMORY_HEADER in opening:
+        return opening.rpartition(MEMORY_HEADER)[2] + "\n\n", turns
+    found = [number for number, each in enumerate(turns) if f"\n\n{MEMORY_HEADER}" in each.content]
+    if not found:
+        return "", turns
+    words, _, memory = turns[found[-1]].content.rpartition(f"\n\n{MEMORY_HEADER}")
+    kept = [*turns]
+    kept[found[-1]] = replace(turns[found[-1]], content=words)
+    # As it reads before the task: the same words have the same effect wherever they stand.
+    return f"{memory}\n\n", kept
 
 
 def _turn(opening: str, memory: str, turns: Sequence[Message], request: Request) -> str:

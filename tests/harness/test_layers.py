@@ -32,6 +32,7 @@ OTHER: dict[str, Any] = {
     "api": "completions",
     "similarity": "wordllama",
     "kind": "retrieval",
+    "place": "system",
     "scope": "arm",
     "evict": "age",
     "parse": "strict",

@@ -51,6 +51,7 @@ LAYOUTS: Mapping[str, tuple[str, ...]] = {
     "published": ("endpoint.api=completions", "layout.structure=published"),
     "one message": ("layout.examples=message",),
     "tools": ("limits.actions=tools",),
+    "directive": ("memory.place=system",),
 }
 """Under which settings a text is put before a model, if it is under any."""
 
@@ -61,6 +62,7 @@ def hashed(environment: str, *settings: str) -> str:
     config = resolve(settings, {"environment": {"name": environment}})
     opened = open_environment(config.environment)
     limits = limits_of(config, opened)
+    limits = replace(limits, layout=replace(limits.layout, memory=config.memory.place))
     return prompt_hash(opened, playable(opened), limits, config.endpoint.api == "completions")
 
 
