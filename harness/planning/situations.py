@@ -33,6 +33,8 @@ from reflex_bench.harness.parts.doors import Door, beside
 from reflex_bench.models.base import Message, Reply, ToolCall
 
 OPENING = "You are in a room with a shelf 1 and a box 2.\n\nYour task is to: put a book in box 2."
+WHAT_FAILED = "The box was empty."
+"""A reflection that asks for nothing: a directive says of it what failed."""
 MEMORY = (
     "I looked at shelf 1 first and found no book.",
     "Next time I should go to box 2 and look for a book there.",
@@ -143,7 +145,8 @@ def playing(agent: Agent, environment: Environment, limits: Limits) -> Iterator[
         yield begun.asked
     whole = Script(_replies(environment, limits, actions), limits.layout.text)
     longer = replace(limits, max_steps=2 * len(whole.replies))
-    Door(agent, environment, whole).play(task_of(kinds[0]), 2, MEMORY, longer, None)
+    memory = MEMORY if limits.layout.memory == "task" else (*MEMORY, WHAT_FAILED)
+    Door(agent, environment, whole).play(task_of(kinds[0]), 2, memory, longer, None)
     yield whole.asked
 
 
