@@ -76,7 +76,7 @@ class Conversation:
         memory: Sequence[str],
         episode: Episode | None = None,
     ) -> Conversation:
-        """The conversation up to the agent's first turn.
+        """Return the conversation up to the agent's first turn.
 
         Args:
             environment: reads replies.
@@ -93,7 +93,7 @@ class Conversation:
         return cls(environment, limits, writer, writer.opening(task_type, first, memory), episode=episode)
 
     def ask(self, ask: Ask, step: int) -> Turn:
-        """The agent's next turn.
+        """Return the agent's next turn.
 
         A turn in which no action can be found is asked for once more: its action alone where it has a thought, the
         whole turn where it has not.
@@ -143,7 +143,7 @@ class Conversation:
         return Turn(more.reply, f"{first.words}\n{more.words}", made)
 
     def _said(self, ask: Ask, step: int, begun: Message | None, asked: Sequence[Message] = ()) -> Turn:
-        """What comes, read together with what was begun of it."""
+        """Return what comes, read together with what was begun of it."""
         form, limits = self.writer.prompts.text, self.limits
         stop = form.stop if limits.layout.text else self.writer.prompts.stop
         stop = tuple(each.format(n=self.number) for each in stop)
@@ -152,7 +152,7 @@ class Conversation:
         return Turn(reply, reply.text, parse_reply(whole, self.environment, limits, self.episode))
 
     def _whole(self, reply: str, begun: Message | None) -> str:
-        """The turn in the form of a chat, what was begun for the model included."""
+        """Return the turn in the form of a chat, what was begun for the model included."""
         if begun is None:
             return reply
         text = reply.lstrip(" ")
@@ -167,7 +167,7 @@ class Conversation:
 def parse_reply(
     reply: Reply, environment: Environment, limits: Limits, episode: Episode | None = None
 ) -> Action:
-    """The action in a reply: its first native tool call, else what its text says; none where its end is missing.
+    """Return the action in a reply: its first native tool call, else what its text says; none where its end is missing.
 
     Args:
         reply: of the model.
@@ -188,7 +188,7 @@ def parse_reply(
 
 
 def _thinking(turn: Message, reply: Reply) -> Message:
-    """A turn with the reasoning that it came from; whether that is sent back, the role's settings decide."""
+    """Return a turn with the reasoning that it came from; whether that is sent back, the role's settings decide."""
     if not (reply.reasoning or reply.reasoning_data):
         return turn
     return replace(turn, reasoning=reply.reasoning_data or reply.reasoning, form=reply.reasoning_form)

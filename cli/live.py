@@ -84,7 +84,7 @@ class Live(Tally):
         print(f"reflex: {' · '.join([arms, *self._counts()])}", file=sys.stderr, flush=True)
 
     def _counts(self) -> tuple[str, str, str]:
-        """What was done, what it took, and how long it went on and will go on."""
+        """Return what was done, what it took, and how long it went on and will go on."""
         faults = ", ".join(
             f"{self.faults[kind]} {name}" for kind, name in FAULTS.items() if self.faults.get(kind)
         )
@@ -136,7 +136,7 @@ def _span(seconds: float) -> str:
 
 
 def print_plan(plan: Plan, seeds: int = 1) -> None:
-    """What `--dry-run` shows.
+    """Print what `--dry-run` shows.
 
     Args:
         plan: of one run; a preview (`make_plan`) does.

@@ -58,7 +58,7 @@ def main(
 
 
 def run() -> None:
-    """The console script. Exit codes: 0 done, 1 stopped or with errors, 2 the person's mistake, 130 interrupted."""
+    """Run the console script. Exit codes: 0 done, 1 stopped or with errors, 2 the person's mistake, 130 interrupted."""
     try:
         # A cluster ends a job with SIGTERM: it is to end as cleanly as with Ctrl-C.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -89,7 +89,7 @@ def run() -> None:
 
 
 def _told(error: typer.TyperException) -> str:
-    """What the parser of the command line objects to, and where to look."""
+    """Return what the parser of the command line objects to, and where to look."""
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     context = getattr(error, "ctx", None)
     return message.rstrip(".") + (f"; see `{context.command_path} --help`" if context else "")

@@ -162,7 +162,7 @@ def leave_now(run: Path) -> NoReturn:
 
 
 def go_on_with(run: Path) -> str:
-    """How to resume a run, as the command was called."""
+    """Return how to resume a run, as the command was called."""
     return f"go on with: {called_as()} resume {shlex.quote(str(run))}"
 
 

@@ -151,7 +151,7 @@ def _others(kind: Kind) -> Mapping[str, Sequence[EntryPoint]]:
 
 @lru_cache(maxsize=64)
 def _scanned(kind: Kind, path: tuple[str, ...]) -> Mapping[str, Sequence[EntryPoint]]:
-    """The parts of other packages; looked for again where the path has changed."""
+    """Return the parts of other packages; looked for again where the path has changed."""
     found: dict[str, list[EntryPoint]] = {}
     for point in entry_points(group=f"reflex_bench.{kind}"):
         # An installed version of this package may have entry points, too; one distribution can be found twice.

@@ -14,7 +14,7 @@ VARIABLE = "REFLEX_BENCH_CACHE"
 
 
 def cache_folder() -> Path:
-    """`$REFLEX_BENCH_CACHE`, else `reflex-bench` in the XDG cache folder; not created here.
+    """Return `$REFLEX_BENCH_CACHE`, else `reflex-bench` in the XDG cache folder; not created here.
 
     Where the home folder cannot be written to, a folder of the user's own in that for temporary files.
 
@@ -87,14 +87,14 @@ def _size(path: Path) -> int:
 
 
 def _writable(folder: Path) -> bool:
-    """Whether a folder can be written to, or made."""
+    """Return whether a folder can be written to, or made."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
 
 
 def _temporary() -> Path:
-    """A folder below that for temporary files, which nobody else can write to."""
+    """Return a folder below that for temporary files, which nobody else can write to."""
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     folder = Path(tempfile.gettempdir()) / f"reflex-bench-{user}"
     folder.mkdir(mode=0o700, exist_ok=True)

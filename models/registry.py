@@ -26,7 +26,7 @@ UNNAMED = {"simulated": "simulated", "replay": "replay:<run directory>"}
 
 
 def open_model(spec: str, options: ModelOptions | None = None) -> Model:
-    """The model that a spec names. Nothing is sent yet: `Model.check` does that.
+    """Return the model that a spec names. Nothing is sent yet: `Model.check` does that.
 
     Args:
         spec: `simulated`, `<provider>/<name>`, `replay:<run directory>`, or `<entry point>/<name>` of another

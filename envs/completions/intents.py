@@ -22,7 +22,7 @@ _MARKED = re.compile(r"(?:[`\"“]|\*\*)([^`\"“”*\n]{3,200})(?:[`\"”]|\*\*
 
 
 def announced(line: str) -> tuple[int, int] | None:
-    """Where the marked words stand that a line says will be done; None where it says no such thing, or doubts it.
+    """Return where the marked words stand that a line says will be done; None if it says or doubts none.
 
     The words stand in backticks, quotation marks or bold type at the end of the line, behind words such as "I will".
     """

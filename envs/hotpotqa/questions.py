@@ -46,7 +46,7 @@ class Question:
 
 
 def task(record: Mapping[str, Any]) -> Task:
-    """A task from a record of either schema.
+    """Return a task from a record of either schema.
 
     Raises:
         ValueError: says what is wrong with the record.

@@ -41,12 +41,12 @@ def normalise(text: str) -> str:
 
 
 def exact_match(prediction: str | None, gold: str) -> bool:
-    """True where both are the same after `normalise`; never for no answer."""
+    """Return True where both are the same after `normalise`; never for no answer."""
     return prediction is not None and normalise(prediction) == normalise(gold)
 
 
 def answer_score(prediction: str | None, gold: str) -> Score:
-    """EM and token F1 of an answer; all 0 for no answer.
+    """Return EM and token F1 of an answer; all 0 for no answer.
 
     Where one side is `yes`, `no` or `noanswer` and the other is not the same, partial overlap does not count.
     """
@@ -168,7 +168,7 @@ class SuccessRule:
         return self.holds(answer, gold)
 
     def holds(self, answer: str | None, gold: str) -> bool:
-        """Whether `answer` solves the question; False for no answer."""
+        """Return whether `answer` solves the question; False for no answer."""
         if answer is None or not answer.strip():
             return False
         if self.metric == "f1":

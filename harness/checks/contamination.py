@@ -63,7 +63,7 @@ def overlaps(
 
 
 def overlapping_tasks(info: Mapping[str, Any], arm: str) -> frozenset[str]:
-    """The ids of the tasks that an arm's prompts show, from `contamination` in a run's `run.json`."""
+    """Return the ids of the tasks that an arm's prompts show, from `contamination` in a run's `run.json`."""
     return frozenset(
         str(each["task"])
         for each in info.get("contamination") or ()

@@ -68,7 +68,7 @@ def examine(config: Config, data: Path | None = None, probed: bool = False) -> I
 
 
 def _parts() -> Iterator[Finding]:
-    """The parts of other packages, and whether they load."""
+    """Yield the parts of other packages, and whether they load."""
     for kind, name in parts.others():
         try:
             yield Finding("ok", "part", f"{parts.find(kind, name).title} loads")

@@ -86,7 +86,7 @@ class LoggedTrial:
 
 
 def read_log(file: Path) -> tuple[LoggedTrial, ...]:
-    """All trials of a file.
+    """Return all trials of a file.
 
     Raises:
         UsageError: it is not one of these files, or a record in it cannot be read.

@@ -46,7 +46,7 @@ class Mapped:
 
 
 def read_map(text: str) -> dict[str, str]:
-    """`task=id,success=score>=1` as a dictionary.
+    """Return `task=id,success=score>=1` as a dictionary.
 
     Raises:
         UsageError: it cannot be read, names an unknown field, or lacks `task` or `success`.

@@ -122,7 +122,10 @@ def _import_alfworld(directory: Path, results: Path) -> Iterable[Path]:
 
 
 def _states(file: Path) -> dict[str, _State]:
-    """The state of every game after a trial; `skip` stands in files of newer code and says nothing about the result."""
+    """Return the state of every game after a trial.
+
+    `skip` stands in files of newer code and says nothing about the result.
+    """
     from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
     class Game(BaseModel):
@@ -225,7 +228,10 @@ def _import_hotpotqa(directory: Path, results: Path, questions: Path | None) -> 
 
 
 def _merged(folder: Path) -> tuple[LoggedTrial, ...]:
-    """All trials of an arm: its files repeat one another's trials, and their names do not say which they hold."""
+    """Return all trials of an arm.
+
+    Its files repeat one another's trials, and their names do not say which they hold.
+    """
     trials: dict[int, LoggedTrial] = {}
     for file in sorted(folder.glob("*_trials*.txt")):
         for trial in read_log(file):

@@ -167,7 +167,7 @@ class Door:
         return cast(Trajectory, played)
 
     def _ended(self, task: Task, trial: int, memory: tuple[str, ...]) -> Trajectory:
-        """The trial as far as its episode saw it."""
+        """Return the trial as far as its episode saw it."""
         outcome: Outcome = "context_limit" if isinstance(self.limit, ContextOverflow) else "budget"
         result: Mapping[str, Any] = {}
         if self.episode is not None:

@@ -90,7 +90,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 
 
 def fingerprint(value: Any) -> str:
-    """The first 16 hexadecimal digits of the sha256 of a value as canonical JSON."""
+    """Return the first 16 hexadecimal digits of the sha256 of a value as canonical JSON."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

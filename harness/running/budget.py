@@ -42,7 +42,7 @@ class Budget:
             )
 
     def _cost(self) -> float:
-        """US dollars; what calls of unknown cost took is priced as the dearest model of the run would."""
+        """Return US dollars; what calls of unknown cost took is priced as the dearest model of the run would."""
         if not self._taken.uncosted.prompt_tokens:
             return self._taken.cost
         dearest = max(model.cost(self._taken.uncosted) or 0.0 for model in self._models.values())

@@ -71,7 +71,7 @@ class SingleFlight:
         self._made: dict[str, Future[Any]] = {}
 
     def once(self, key: str, make: Callable[[], T]) -> T:
-        """`make()`, called once for each key; what it raises, it raises for all who ask."""
+        """Return `make()`, called once for each key; what it raises, it raises for all who ask."""
         with self._guard:
             future = self._made.get(key)
             if mine := future is None:

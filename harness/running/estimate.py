@@ -87,7 +87,7 @@ def _retries(plan: Plan) -> float:
 
 
 def _remembered(arm: Arm, trials: int) -> float:
-    """Tokens of memory in an average prompt."""
+    """Return tokens of memory in an average prompt."""
     if not remembers(arm):
         return 0.0
     return TOKENS_OF_A_REFLECTION * min(arm.memory.size, max(0, trials - 1) / 2)
@@ -107,7 +107,7 @@ def _opening_tokens(plan: Plan, environment: Environment) -> float:
 
 
 def _tool_tokens(plan: Plan) -> float:
-    """Tokens of the tools' definitions, which are a part of every prompt."""
+    """Return tokens of the tools' definitions, which are a part of every prompt."""
     if plan.limits.actions != "tools":
         return 0.0
     return characters_of_tools(plan.environment.tools()) / CHARACTERS_PER_TOKEN

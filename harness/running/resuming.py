@@ -29,7 +29,7 @@ MAY_CHANGE = (
 
 
 def changes_of(sources: Iterable[str], flags: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with which a run goes on, on top of those with which it began.
+    """Return the settings with which a run goes on, on top of those with which it began.
 
     Args:
         sources: `key=value` pairs or files; later ones win.

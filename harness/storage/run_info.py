@@ -88,7 +88,7 @@ def _check_count(file: Path, counts: Mapping[str, Any], most: int) -> None:
 
 
 def _whole(value: Any, depth: int) -> Any:
-    """A JSON value with half surrogate pairs replaced: nothing can print them, and no data frame takes them."""
+    """Return a JSON value with half surrogate pairs replaced: nothing can print them, and no data frame takes them."""
     if depth > _MAX_DEPTH:
         raise RecursionError
     if isinstance(value, str):

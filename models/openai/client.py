@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def open_client(
     url: str, key: str, options: ModelOptions, limiter: RateLimiter | None = None
 ) -> openai.OpenAI:
-    """A client for any number of threads; each call waits until the limiter lets it begin.
+    """Return a client for any number of threads; each call waits until the limiter lets it begin.
 
     A call is in flight from when its request is sent until its answer is read to the end: what its thread computes
     before and after keeps no other call waiting.
@@ -88,7 +88,7 @@ def _with_deadline(
 
 
 def is_address(url: str) -> bool:
-    """Whether a URL names an HTTP server."""
+    """Return whether a URL names an HTTP server."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
@@ -97,7 +97,7 @@ def is_address(url: str) -> bool:
 
 
 def is_local(host: str) -> bool:
-    """Whether an endpoint is on this machine or network, where neither key nor price is to be expected."""
+    """Return whether an endpoint is on this machine or network, where neither key nor price is to be expected."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
@@ -106,8 +106,10 @@ def is_local(host: str) -> bool:
 
 
 def secrets_of(key: str, url: str, options: ModelOptions | None = None) -> tuple[str, ...]:
-    """What must never be shown: key, password in the address, headers set in `OPENAI_CUSTOM_HEADERS`, and values that
-    settings take from the environment.
+    """Return what must never be shown.
+
+    That is the key, a password in the address, headers set in `OPENAI_CUSTOM_HEADERS`, and values that settings take
+    from the environment.
 
     Each also as JSON that escapes slashes writes it. The longest come first, so that none leaves a remainder behind.
     Very short ones are left alone: they are placeholders, and would tear holes into ordinary words.

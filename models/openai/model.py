@@ -39,7 +39,7 @@ _log = logging.getLogger(__name__)
 
 
 def base_of(url: str) -> str:
-    """An address as the client wants it: people paste the whole one, up to `/chat/completions`."""
+    """Return an address as the client wants it: people paste the whole one, up to `/chat/completions`."""
     bare, question, query = url.strip().partition("?")
     for path in ("/chat/completions", "/completions", "/models", "/responses"):
         bare = bare.rstrip("/").removesuffix(path)
@@ -105,7 +105,7 @@ class OpenAIModel:
         self._price = options.prices.cost if options.prices else price_list(name, self._endpoint.url)
 
     def complete(self, request: Request) -> Reply:
-        """One reply, after as many attempts as `reflex_bench.models.retrying` allows; see `Model.complete`."""
+        """Return one reply, after as many attempts as `reflex_bench.models.retrying` allows; see `Model.complete`."""
         started, retries, timeouts = time.perf_counter(), Retries(self._options), 0
         lost: list[Reply] = []
         while True:
@@ -130,14 +130,17 @@ class OpenAIModel:
                 raise failure
 
     def _empty(self, reply: Reply, request: Request) -> ModelError:
-        """The fault that an answer without an answer is; stops that end replies inside reasoning are not sent again."""
+        """Return the fault for a reply that holds no answer.
+
+        Stops that end replies inside reasoning are not sent again.
+        """
         if reply.reasoning and request.stop:
             self._endpoint.apply_stops_here()
         what = "reasoning and no answer" if reply.reasoning else "an empty answer"
         return ModelError(f"{self._endpoint.url} keeps sending {what}", kind="empty")
 
     def _cost_of(self, reply: Reply) -> float | None:
-        """US dollars: by the prices given, as the answer tells it, or by published prices."""
+        """Return US dollars: by the prices given, as the answer tells it, or by published prices."""
         if self._options.prices or reply.cost is None:
             return self.cost(reply.usage)
         return reply.cost
@@ -151,7 +154,7 @@ class OpenAIModel:
         _log.warning("%s %s: %d at a time for now", self.name, what, self._limiter.limit)
 
     def cost(self, usage: Usage) -> float | None:
-        """US dollars for so many tokens, by the prices given or published; None where there are none."""
+        """Return US dollars for so many tokens, by the prices given or published; None where there are none."""
         return self._price(usage) if self._price else None
 
     def check(self) -> Sequence[str]:

@@ -101,7 +101,7 @@ class Room:
 
 @cache
 def furnish(number: int) -> Room:
-    """The room of one floor plan, always the same."""
+    """Return the room of one floor plan, always the same."""
     plan = layout(number)
     rng = SeededRandom("room", number)
     openable = tables().openable
@@ -124,12 +124,12 @@ def furnish(number: int) -> Room:
 
 
 def location(x: int, z: int, turn: int, horizon: int) -> str:
-    """The id of a standing point: quarter metres, quarter turns, degrees below the horizon."""
+    """Return the id of a standing point: quarter metres, quarter turns, degrees below the horizon."""
     return f"loc|{x}|{z}|{turn}|{horizon}"
 
 
 def coordinates(x: int, y: int, z: int) -> str:
-    """A place in centimetres as AI2-THOR writes it in metres: sign, two digits, two decimals."""
+    """Return a place in centimetres as AI2-THOR writes it in metres: sign, two digits, two decimals."""
     return "|".join(
         f"{'-' if value < 0 else '+'}{abs(value) // 100:02d}.{abs(value) % 100:02d}" for value in (x, y, z)
     )
@@ -149,7 +149,7 @@ class Places:
         self._spots: set[str] = set()
 
     def stand(self) -> str:
-        """A standing point that is nobody else's."""
+        """Return a standing point that is nobody else's."""
         while True:
             point = location(
                 self._rng.between(-12, 12),
@@ -162,7 +162,7 @@ class Places:
                 return point
 
     def spot(self, height: int) -> str:
-        """Coordinates at about the given height (centimetres), used by nothing else made here."""
+        """Return coordinates at about the given height (centimetres), used by nothing else made here."""
         while True:
             spot = coordinates(
                 self._rng.between(-300, 300), height + self._rng.below(10), self._rng.between(-300, 300)
@@ -183,5 +183,5 @@ class Places:
 
 
 def count_types(room: Room) -> Counter[str]:
-    """How many receptacles of each type stand in a room."""
+    """Return how many receptacles of each type stand in a room."""
     return Counter(piece.type for piece in room.receptacles)

@@ -96,7 +96,7 @@ def _explain(source: Path | str | Mapping[str, Any]) -> None:
 
 
 def solves(game: Mapping[str, Any] | bytes | str, plan: Sequence[str]) -> bool:
-    """Whether a plan wins a game in the official engine, in which it is not won before the last command.
+    """Return whether a plan wins a game in the official engine, in which it is not won before the last command.
 
     Args:
         game: the content of a `game.tw-pddl`, parsed or as text.

@@ -118,7 +118,7 @@ class LocalCorpus:
                 self._loosened[name].append(page)
 
     def holds(self, title: str) -> bool:
-        """Whether a page has this title, or is led to from it."""
+        """Return whether a page has this title, or is led to from it."""
         return fold(title) in self._titles or fold(title) in self._redirects
 
     def find(self, query: str, similar: int) -> Found | Missing:
@@ -136,7 +136,7 @@ class LocalCorpus:
         return Missing(self._similar(query, similar, ()))
 
     def best(self, query: str) -> Document | None:
-        """The page that BM25 puts first, None where no page shares a word with the query."""
+        """Return the page that BM25 puts first, None where no page shares a word with the query."""
         positions = self._opened().top(query, 1)
         return self._pages[positions[0]] if positions else None
 
@@ -160,7 +160,7 @@ def _digest(pages: Iterable[Document]) -> str:
 
 
 def read_pages(path: Path) -> list[Document]:
-    """Pages from JSON lines, each `{title, sentences | text, redirects?}`.
+    """Return pages from JSON lines, each `{title, sentences | text, redirects?}`.
 
     Raises:
         UsageError: the file is not there, or a line is not such a page.

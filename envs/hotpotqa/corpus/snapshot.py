@@ -46,7 +46,7 @@ class Snapshot:
             return
 
     def get(self, request: str) -> dict[str, Any] | None:
-        """The stored answer."""
+        """Return the stored answer."""
         return self._answers.get(request)
 
     def add(self, request: str, time: str, answer: dict[str, Any]) -> None:

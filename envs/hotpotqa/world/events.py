@@ -18,7 +18,7 @@ LEAST_COUNT = 80
 
 
 def build_world(seed: int, count: int) -> World:
-    """The world for `count` questions; the same for the same seed and count on any machine.
+    """Return the world for `count` questions; the same for the same seed and count on any machine.
 
     Args:
         seed: any whole number.
@@ -145,7 +145,7 @@ def _battle(world: World, names: Names, rng: SeededRandom, cast: Cast) -> None:
 
 
 def _societies(world: World) -> list[str]:
-    """The clubs that take an interest in the world outside."""
+    """Return the clubs that take an interest in the world outside."""
     learned = ("mountaineering club", "natural history society", "geographical society")
     return [club for club in world.kind("club") if world.text(club, "pursuit") in learned]
 

@@ -77,7 +77,7 @@ def _novel(world: World, names: Names, rng: SeededRandom, cast: Cast, maker: Per
 
 
 def _source(world: World, rng: SeededRandom, kind: str, year: int) -> str | None:
-    """A novel that came out before, and that no other work of this kind is based on."""
+    """Return a novel that came out before, and that no other work of this kind is based on."""
     return rng.pick_where(
         world.kind("novel"),
         lambda novel: (

@@ -103,7 +103,7 @@ class _Filler:
             self._add(kind, self._pieces(drawn(weights, self._rng)))
 
     def hide(self, kind: str, contents: Contents, goal: Goal, recipe: Recipe) -> None:
-        """The kind that the game is about; none where the task would be done, or half done, with it."""
+        """Hide the kind that the game is about; none where the task would be done, or half done, with it."""
         weights = self._possible(contents.lie)
         if goal.type == CLEAN:
             weights = {place: n for place, n in weights.items() if place != APPLIANCES[CLEAN]}
@@ -157,7 +157,7 @@ class _Filler:
                         thing.vessel = vessel.id
 
     def _number(self, weights: tuple[int, ...]) -> int:
-        """How many: 1 for the first weight, 2 for the second, and so on."""
+        """Return how many: 1 for the first weight, 2 for the second, and so on."""
         return 1 + self._rng.weighted(range(len(weights)), weights)
 
     def _possible(self, lie: Weights) -> Weights:
