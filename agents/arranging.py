@@ -1,4 +1,4 @@
-"""An environment's texts as a run wants them: fewer examples, other instructions, no labels."""
+"""Adaptation of an environment's texts to a run: fewer examples, other instructions, no labels."""
 
 from __future__ import annotations
 

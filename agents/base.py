@@ -1,4 +1,4 @@
-"""The records that agents make, and what they are given to make them with."""
+"""Records and protocols of agents, evaluators and reflections."""
 
 from __future__ import annotations
 

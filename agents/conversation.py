@@ -1,4 +1,4 @@
-"""A trial as its model sees it: a conversation that grows turn by turn, and is asked to go on."""
+"""Conversation of one trial, which grows turn by turn and is continued by a model."""
 
 from __future__ import annotations
 

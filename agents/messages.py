@@ -1,4 +1,4 @@
-"""How an episode becomes a conversation.
+"""Builds the messages of a conversation from an episode.
 
 The order is static-first, so that the prefix caches of servers work: instruction, examples, then (in the last user turn
 before the agent speaks) the memory and the task, then the turns of this trial, which only ever grow at the end. The

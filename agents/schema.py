@@ -1,4 +1,4 @@
-"""Asking a model for JSON of a given shape.
+"""Asks a model for JSON of a given shape.
 
 A reply that has another shape is data: the model is told what is wrong and asked once more, then the question is given
 up and the replies are counted. What surrounds the JSON (reasoning, a code fence, prose) is tolerated and named.

@@ -1,4 +1,4 @@
-"""A trial told as text: to a reflector, to a judge, and in one line to later trials."""
+"""Texts of a trial: for a reflector, for a judge, and in one line for later trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reflex doctor`: whether this machine is ready, and what an endpoint can do, before anything is spent."""
+"""`reflex doctor`: checks whether this machine is ready, and what an endpoint can do, before anything is spent."""
 
 from __future__ import annotations
 

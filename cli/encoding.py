@@ -1,4 +1,4 @@
-"""What is printed where the output cannot hold every character: a redirect on Windows, a terminal of plain ASCII."""
+"""Prints where the output cannot hold every character: a redirect on Windows, a terminal of plain ASCII."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a live display on a terminal, plain lines elsewhere."""
+"""Progress display of a run: live on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 

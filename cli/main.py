@@ -1,4 +1,4 @@
-"""The command `reflex`: its groups, and how mistakes and interruptions end."""
+"""Command `reflex`: its groups, and how mistakes and interruptions end."""
 
 from __future__ import annotations
 

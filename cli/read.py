@@ -1,4 +1,4 @@
-"""`reflex table`, `compare`, `list` and `show`: reading what runs have written."""
+"""`reflex table`, `compare`, `list` and `show`: reads what runs have written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Carrying out runs: from a configuration or a run directory to the table at the end."""
+"""Carries out runs: from a configuration or a run directory to the table at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text that others wrote, for a terminal."""
+"""Removes control characters from texts of others, for a terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every exception of the project.
+"""Exceptions of the project.
 
 ::
 

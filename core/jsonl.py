@@ -1,4 +1,4 @@
-"""Files of JSON lines that are only ever added to, and that survive being killed."""
+"""Append-only files of JSON lines that survive a kill."""
 
 from __future__ import annotations
 

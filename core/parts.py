@@ -1,4 +1,4 @@
-"""The registry of parts: agents, environments, models, reflectors, evaluators, memories, similarities and tables.
+"""Registry of parts: agents, environments, models, reflectors, evaluators, memories, similarities and tables.
 
 A part has a name and is found under it, whoever wrote it: those of this package stand in `built_in`, those of other
 packages are entry points of the group `reflex_bench.<kind>`. Both are loaded, checked and given their options here.

@@ -1,4 +1,4 @@
-"""What an environment is to the rest of the harness.
+"""Protocols and records of environments.
 
 An `Environment` is the adapter for one benchmark. It loads a `Split` of `Task`s and opens a fresh `Episode` for every
 trial; nothing of one episode is visible to another. It also brings what only it can know: how to read its actions out

@@ -1,4 +1,4 @@
-"""Where things that can be made again are kept between runs."""
+"""Cache folder for things that can be made again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model is to the rest of the harness: chat messages in, one reply with its usage out."""
+"""Protocol and records of models: chat messages in, one reply with its usage out."""
 
 from __future__ import annotations
 

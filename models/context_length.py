@@ -1,4 +1,4 @@
-"""How long a conversation an endpoint takes, where it tells that."""
+"""Context length of a model, where its endpoint tells it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The name of a request: what the journal is searched by."""
+"""Hash of a request, by which the journal is searched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How fast one endpoint is asked: as fast as it answers, and no faster than it and the person allow."""
+"""Rate limiter of one endpoint: as fast as it answers, and no faster than it and the person allow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a call costs, in US dollars; None wherever the price is not known, never 0 in its stead."""
+"""Prices of model calls in US dollars; None wherever the price is not known, never 0 in its stead."""
 
 from __future__ import annotations
 

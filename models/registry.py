@@ -1,4 +1,4 @@
-"""From what a person writes after `--model` to a model.
+"""Opens the model that a person names after `--model`.
 
 Models are registered like all parts (`reflex_bench.core.parts`), those of other packages as entry points of the
 group `reflex_bench.models`. Each is a function `create(name: str, options: ModelOptions) -> Model`

@@ -1,4 +1,4 @@
-"""Answers from a run's own journal: anyone can run a published result again, without a key or a bill."""
+"""Replays a run's own journal: anyone can run a published result again, without a key or a bill."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who decides, for the agent, whether a trial passed. The true outcome is the environment's and is recorded apart."""
+"""Evaluators, which decide for the agent whether a trial passed. The environment's outcome is recorded apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model as judge: of a whole attempt, and of one under way.
+"""Models as judges of a finished attempt, and of one under way.
 
 A judge sees what the agent saw, never how the attempt was counted. Its prompts are built static-first: the
 instructions, then the attempt, which for an attempt under way only grows at its end, then the question.

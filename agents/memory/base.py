@@ -1,4 +1,4 @@
-"""What an arm remembers from trial to trial.
+"""Memory of an arm from trial to trial: protocols, records, and the sliding memory.
 
 A `Memory` belongs to one arm; the chain of a task uses the `TaskMemory` that `view` gives it. A memory that shows a
 task nothing but its own reflections applies everything at once, because no other chain can see it.

@@ -1,4 +1,4 @@
-"""A memory that shows what was written about the most similar things."""
+"""Retrieving memory, which shows the reflections on the most similar tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How alike two texts are: what a retrieving memory ranks by, and how a lesson that is no new one is recognised.
+"""Text similarity, for retrieval and for recognising duplicates.
 
 `tfidf` compares words, needs nothing, and is the default. The others compare meanings: `wordllama` (static embeddings
 that come with its package), `sentence-transformers/<model>` and `endpoint/<model>` (an OpenAI-compatible endpoint).

@@ -1,4 +1,4 @@
-"""A memory of lessons that hold beyond the task they were learned on, each as trusted as it has proved useful."""
+"""Strategy memory: lessons that hold beyond their task, trusted as far as they have proved useful."""
 
 from __future__ import annotations
 

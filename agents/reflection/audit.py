@@ -1,4 +1,4 @@
-"""Whether a reflection is worth remembering, by rules.
+"""Audit of reflections by rules: whether one is worth remembering.
 
 The rules look at the text and at the trial it is about, never at how the next trial goes. Reflectors were seen to write
 nothing but an answer (`42`), nothing at all, or what they had written before: 21 of the 200 ALFWorld reflections that

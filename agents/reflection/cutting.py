@@ -1,4 +1,4 @@
-"""Replies that ended because no room was left: what of them is missing."""
+"""Detects what is missing of a reply that was cut off for lack of room."""
 
 from __future__ import annotations
 

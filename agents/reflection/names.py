@@ -1,4 +1,4 @@
-"""The names of what occurs in a trial, and those that a text about it uses."""
+"""Names of what occurs in a trial, and the names that a text about it uses."""
 
 from __future__ import annotations
 

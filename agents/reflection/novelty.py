@@ -1,4 +1,4 @@
-"""Whether a reflection asks for anything that its trial has not done already."""
+"""Checks whether a reflection asks for anything that its trial has not done already."""
 
 from __future__ import annotations
 

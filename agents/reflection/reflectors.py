@@ -1,4 +1,4 @@
-"""How an agent reflects on a failed trial."""
+"""Reflectors, which turn a failed trial into something to remember."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what a reflector writes to what is remembered: each draft is audited, a bad one is asked for once more."""
+"""Revision of reflections: each draft is audited, and a bad one is asked for once more."""
 
 from __future__ import annotations
 

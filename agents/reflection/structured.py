@@ -1,4 +1,4 @@
-"""A reflection as a filled-in form: where the plan and what happened parted, why, and what to do about it."""
+"""Structured reflection: a form with where plan and events parted, why, and what to do about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where runs lie, and how a person names one."""
+"""Finds where runs lie, and the runs that a person names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ALFWorld behind the harness's protocol."""
+"""ALFWorld as an environment of the harness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The named sets of ALFWorld tasks, and which of their tasks are taken."""
+"""Named sets of ALFWorld tasks, and the choice of tasks from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Characters that look like others or like nothing."""
+"""Normalises characters that look like others or like nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An action that prose announces: "Next, I'll run `go to desk 1`."."""
+"""Finds actions that prose announces: "Next, I'll run `go to desk 1`."."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tells a model's reasoning from its reply."""
+"""Separates a model's reasoning from its reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens of chat templates and channels: which part of a completion is the turn that was asked for.
+"""Finds the turn that was asked for among the tokens of chat templates and channels.
 
 A server that does not stop at the end of a turn, or does not hide its special tokens, leaves them in the text (ChatML,
 Llama 3 and 4, Mistral, DeepSeek, Gemma, GLM, Phi, Cohere, EXAONE, Granite, Kimi, InternLM, MiniMax), as it leaves the

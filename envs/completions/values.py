@@ -1,4 +1,4 @@
-"""JSON as models write it: with comments of prose around it, single quotes, a comma too many, or cut off."""
+"""Reads JSON as models write it: with comments around it, single quotes, a comma too many, or cut off."""
 
 from __future__ import annotations
 

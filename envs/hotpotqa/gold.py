@@ -1,4 +1,4 @@
-"""What a reader must know of the gold answers and gold pages of a split: how many questions lack what."""
+"""Counts how many questions of a split lack a gold answer or gold pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the agent is told: three observation profiles over the same corpus and the same actions.
+"""Observation profiles: three wordings of answers over the same corpus and the same actions.
 
 `reflex` (default) shows the true sentences of the data, says where a search shows the whole page, forgets the lookup
 with every search, clears the page on a miss, and tells "nothing found" from "nothing more".

@@ -1,4 +1,4 @@
-"""HotPotQA questions, and how both official schemas are read.
+"""HotPotQA questions in both official schemas.
 
 The authors' files have `_id`, `supporting_facts` as [title, index] pairs and `context` as [title, sentences] pairs; the
 hub (`hotpotqa/hotpot_qa`) has `id` and a dictionary of lists for both.

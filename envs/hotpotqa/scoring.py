@@ -1,4 +1,4 @@
-"""The official HotPotQA metrics, and the rules that decide success.
+"""Official HotPotQA metrics, and the rules that decide success.
 
 Source of every metric: `hotpot_evaluate_v1.py` of hotpotqa/hotpot (Yang et al., 2018, section 4). Its corner cases are
 kept: answers that both normalise to nothing have EM 1 and F1 0, punctuation is deleted and not replaced by a space, and

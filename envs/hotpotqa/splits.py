@@ -1,4 +1,4 @@
-"""Where questions come from, and which of them are taken."""
+"""Sources of questions, and the choice of questions from them."""
 
 from __future__ import annotations
 

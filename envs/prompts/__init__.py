@@ -1,4 +1,4 @@
-"""The texts that agents put before a model, as YAML: one file an environment.
+"""Prompts of the environments as YAML, one file for each.
 
 In an example, lines that begin with `> ` are the agent's; all others are the environment's.
 """

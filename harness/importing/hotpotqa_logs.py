@@ -1,4 +1,4 @@
-"""The text files in which the authors of Reflexion published their HotPotQA trials (noahshinn/reflexion).
+"""Reads the text files of HotPotQA trials that the authors of Reflexion published (noahshinn/reflexion).
 
 A file holds trials; a trial lists its agents by outcome; an agent is printed as its prompt and scratchpad and ends with
 the gold answer. What stands around the attempt differs between agents and strategies:

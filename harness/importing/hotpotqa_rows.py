@@ -1,4 +1,4 @@
-"""From the published HotPotQA records to rows of a run, scored again with the official metric."""
+"""Converts the published HotPotQA records to rows of a run, scored again with the official metric."""
 
 from __future__ import annotations
 

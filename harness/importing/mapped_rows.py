@@ -1,4 +1,4 @@
-"""Results of any other harness as a run: JSON lines with at least a task and a verdict, under whatever names."""
+"""Imports JSON lines of any other harness, with at least a task and a verdict, under whatever names."""
 
 from __future__ import annotations
 

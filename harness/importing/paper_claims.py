@@ -1,4 +1,4 @@
-"""What the Reflexion paper says about its runs, beside what its published logs say."""
+"""Claims of the Reflexion paper about its runs, beside what its published logs say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result files that the authors of Reflexion published (Shinn et al., 2023; noahshinn/reflexion), as runs.
+"""Imports the result files that the authors of Reflexion published (Shinn et al., 2023; noahshinn/reflexion).
 
 ALFWorld: one JSON file a trial with the state of every game after it. HotPotQA: text, see `hotpotqa_logs`. Neither has
 official ids of its tasks: ALFWorld's games stay `env_<n>`, and questions are called after the sha256 of their text

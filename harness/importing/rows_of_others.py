@@ -1,4 +1,4 @@
-"""Runs that somebody else made, as run directories: what their files say, and `null` for what they do not."""
+"""Run directories for runs of others: what their files say, and `null` for what they do not."""
 
 from __future__ import annotations
 

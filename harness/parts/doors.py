@@ -1,4 +1,4 @@
-"""What agents, environments and models of other packages hand over, checked before anything is made of it.
+"""Checks of what agents, environments and models of other packages hand over.
 
 Our own parts are not checked: they are type-checked, and these checks would run at every step.
 """

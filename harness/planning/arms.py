@@ -1,4 +1,4 @@
-"""The arms of a plan: their parts, opened, and the settings of their rows, by which equal experiments are found."""
+"""Arms of a plan: their opened parts, and the settings of their rows, by which equal experiments are found."""
 
 from __future__ import annotations
 

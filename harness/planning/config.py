@@ -1,4 +1,4 @@
-"""The configuration of a run: every setting there is, with its type and its default."""
+"""Configuration of a run: every setting with its type and its default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, in words for the person who wrote it."""
+"""Error messages for a wrong configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The models of a run: how they are reached, and whether they can play its environment and have a known price."""
+"""Opens the models of a run, and checks that they can play its environment and have a known price."""
 
 from __future__ import annotations
 

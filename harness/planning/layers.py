@@ -1,4 +1,4 @@
-"""How sources of settings are laid on one another, and what an arm takes from its run.
+"""Layers of settings: how sources are merged, and what an arm takes from its run.
 
 Sources come in layers: each file is one, and so are `key=value` pairs that follow one another, the last of them with
 the flags of the command line. Within a layer an arm's own setting is the more special one and holds. A later layer wins

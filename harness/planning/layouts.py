@@ -1,4 +1,4 @@
-"""How episodes are put before a model: what the settings mean for an environment's texts."""
+"""Layout of episodes: what its settings mean for an environment's texts."""
 
 from __future__ import annotations
 

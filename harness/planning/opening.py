@@ -1,4 +1,4 @@
-"""Opens the parts that a configuration names, and says what of them stands on an arm's row."""
+"""Opens the parts that a configuration names, and describes them for an arm's row."""
 
 from __future__ import annotations
 

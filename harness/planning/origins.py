@@ -1,4 +1,4 @@
-"""Where each value of a configuration comes from."""
+"""Origin of each value of a configuration."""
 
 from __future__ import annotations
 

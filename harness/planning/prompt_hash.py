@@ -1,4 +1,4 @@
-"""The prompt hash: whether two arms, or two runs, put the same texts before a model."""
+"""Prompt hash: whether two arms, or two runs, put the same texts before a model."""
 
 from __future__ import annotations
 

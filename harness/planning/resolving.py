@@ -1,4 +1,4 @@
-"""From YAML files, `key=value` pairs and flags to one configuration: merged in that order and checked as a whole."""
+"""Resolves YAML files, `key=value` pairs and flags to one configuration, checked as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model in one role: its settings, what of them is sent, and what stands on a row."""
+"""Settings of a model in one role, what of them is sent, and what stands on a row."""
 
 from __future__ import annotations
 

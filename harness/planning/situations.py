@@ -1,4 +1,4 @@
-"""A fixed set of situations, in which everything that a part puts before a model is written down.
+"""Situations of the prompt hash: a fixed set, in which everything that a part puts before a model is written down.
 
 The parts are the real ones: agents play, judges judge and reflectors reflect as in a run, on an episode whose answers
 are fixed and with replies that are fixed. No model is asked, and no data of an environment is read.

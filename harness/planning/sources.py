@@ -1,4 +1,4 @@
-"""Where settings come from: YAML files, the profiles that ship with the package, and `key=value` pairs."""
+"""Sources of settings: YAML files, the profiles that ship with the package, and `key=value` pairs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run may take as a whole. When it has taken it, it stops, and can be resumed with more."""
+"""Budget of a run in dollars and tokens. When it is used up, the run stops, and can be resumed with more."""
 
 from __future__ import annotations
 

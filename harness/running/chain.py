@@ -1,4 +1,4 @@
-"""A chain: one task in one arm, trial after trial; and what several chains of one task have in common."""
+"""Chain of trials of one task in one arm, and what several chains of one task share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run is likely to take, before it takes it (`--dry-run`).
+"""Estimate of what a run is likely to take (`--dry-run`).
 
 An estimate from the real prompts of a few of the run's tasks, from the length of the turns in their examples, and from
 how runs usually go; the constants below were read off runs of both environments with the simulated model.

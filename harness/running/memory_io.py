@@ -1,4 +1,4 @@
-"""The memories of a run's arms as files: what another run carried here, and what this one leaves behind."""
+"""Reads and writes the memories of a run's arms: those from another run, and those that this one leaves."""
 
 from __future__ import annotations
 

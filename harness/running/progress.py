@@ -1,4 +1,4 @@
-"""How far a run has come, and how it ended."""
+"""Progress of a run, and how it ended."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be another when a run is resumed: what does not bear on how a trial is played."""
+"""Settings that may change when a run is resumed: those that do not bear on how a trial is played."""
 
 from __future__ import annotations
 

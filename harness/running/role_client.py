@@ -1,4 +1,4 @@
-"""One model in one role during one trial, with the journal between it and the agent."""
+"""Client of one model in one role during one trial, with the journal between it and the agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal of model calls: every reply is written down before it is used, so that none is ever paid for twice."""
+"""Journal of model calls: every reply is written down before it is used, so that none is paid for twice."""
 
 from __future__ import annotations
 

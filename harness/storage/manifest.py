@@ -1,4 +1,4 @@
-"""`run.json`: what was run, with what, so that somebody else can run it again."""
+"""Manifest of a run (`run.json`): what was run, with what, so that somebody else can run it again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of one trial as it stands in the files of a run, and back.
+"""Record of one trial: makes the rows of a run's files, and reads them back.
 
 A line of `trajectories/<arm>.trial-<n>.jsonl` has every key; a line of `trials.jsonl` has all but the bulky ones, and
 the wall time, which is kept out of the trajectories so that equal runs are equal files.

@@ -1,4 +1,4 @@
-"""Trials whose content an endpoint will not have: after some attempts they are refused for good, and no longer owed."""
+"""Refused trials, whose content an endpoint rejects: after some attempts they are no longer owed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run directory as data: `run.json` and one row a trial. Trajectories are never read here."""
+"""Data of a run for tables: `run.json` and one row a trial. Trajectories are never read here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`run.json` as a reader takes it: its version, and a check of everything that readers rely on."""
+"""Reads `run.json` and checks its version and everything that readers rely on."""
 
 from __future__ import annotations
 

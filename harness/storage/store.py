@@ -1,4 +1,4 @@
-"""The run directory: what is written, and what a resumed run finds there.
+"""Run directory: what is written, and what a resumed run finds there.
 
 ::
 

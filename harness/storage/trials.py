@@ -1,4 +1,4 @@
-"""The recorded trials: the short lines as a data frame, the whole ones as they stand, every line checked."""
+"""Reads recorded trials: the short lines as a data frame, the whole ones unchanged, every line checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The HTTP client behind `openai/<name>`: connections, time-outs, and what nobody may see of them."""
+"""HTTP client behind `openai/<name>`: connections, time-outs, and secrets."""
 
 from __future__ import annotations
 

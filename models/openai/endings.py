@@ -1,4 +1,4 @@
-"""What a finish reason means: providers have many names for few ends."""
+"""Finish reasons: providers have many names for few ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One endpoint as it is reached: its address, what it does not take, and what its answers mean."""
+"""Endpoint as it is reached: its address, what it does not take, and what its answers mean."""
 
 from __future__ import annotations
 

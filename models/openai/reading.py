@@ -1,4 +1,4 @@
-"""Replies of the OpenAI-compatible protocol, from the bytes of an answer.
+"""Reads replies of the OpenAI-compatible protocol from the bytes of an answer.
 
 They are read by hand and not through the `openai` package's types: those accept whatever a server sends (a missing
 `choices` becomes an attribute error much later), and building them costs more time than the rest of a call.

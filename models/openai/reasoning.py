@@ -1,4 +1,4 @@
-"""What of a reply is reasoning, and what is the answer."""
+"""Separates reasoning from the answer in a reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Responses API as a translation: a chat request becomes one of its requests, its answer a chat completion.
+"""Translates chat requests to the Responses API, and its answers to chat completions.
 
 Everything else (what is learned of an endpoint, errors, usage, retries) is shared with the chat API. Requests are
 stateless: nothing is stored at the endpoint, and reasoning comes back encrypted, so that it can be sent again with the

@@ -1,4 +1,4 @@
-"""Values from the environment in settings: `${NAME}` is written to disk, what it stands for never is."""
+"""Fills in `${NAME}` in settings from the environment; the values are never written to disk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A streamed answer (server-sent events) put together to the answer that it would have been in one piece."""
+"""Assembles a streamed answer (server-sent events) to the answer in one piece."""
 
 from __future__ import annotations
 

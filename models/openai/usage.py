@@ -1,4 +1,4 @@
-"""What a call took, as servers tell it: under several names, as numbers or texts, whole or in parts."""
+"""Reads usage and cost of a call, which servers tell under several names and types."""
 
 from __future__ import annotations
 

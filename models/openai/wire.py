@@ -1,4 +1,4 @@
-"""Requests of the OpenAI-compatible protocol, as plain JSON values; its replies are read in `openai_reading`."""
+"""Writes requests of the OpenAI-compatible protocol as plain JSON values; `reading` reads the replies."""
 
 from __future__ import annotations
 

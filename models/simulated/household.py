@@ -1,4 +1,4 @@
-"""The simulated player in a household game: no language model, but a player with habits, some of them bad.
+"""Simulated player in a household game: no language model, but a player with habits, some of them bad.
 
 At its first turn it says what it plans and how it is going to play this time. That thought is the only
 place where the habits of a trial are kept: every later turn reads them back from the transcript, as anyone

@@ -1,4 +1,4 @@
-"""What the simulated player writes down after a failed household game, and what it takes from such notes.
+"""Notes of the simulated player after a failed household game, and what it takes from such notes.
 
 Both ends are plain text: `write` sees nothing but the transcript of the failed trial, `read` nothing but
 sentences, whoever wrote them.

@@ -1,4 +1,4 @@
-"""What the simulated player believes about households: where things are, and what is taken for what."""
+"""Beliefs of the simulated player about households: where things are, and what is taken for what."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be known of a household game from its text alone: the simulated player's eyes.
+"""View of a household game from its text alone, for the simulated player.
 
 Everything here is rebuilt from the conversation at every call, in one pass over its turns.
 """

@@ -1,4 +1,4 @@
-"""The simulated judge, and the simulated reflector that fills in forms: no language model, and wrong now and then.
+"""Simulated judge, and simulated reflector that fills in forms: no language model, and wrong now and then.
 
 It reads nothing but the attempt in its prompt. What it makes of it is turned round in some of its answers, and some of
 its answers are no JSON, or JSON with something around it, as those of real models are.

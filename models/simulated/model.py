@@ -1,4 +1,4 @@
-"""`simulated`: a deterministic stand-in behind the interface of a chat model. It is no language model.
+"""Simulated model: a deterministic stand-in behind the interface of a chat model. It is no language model.
 
 It exists to try the harness, to test it and to load it. It sees only the messages, the temperature and the
 seed of a request, and answers only text: no state of an environment, no gold answer, no knowledge of which

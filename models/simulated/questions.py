@@ -1,4 +1,4 @@
-"""The simulated player at a question: no language model, but a reader with habits, some of them bad.
+"""Simulated player at a question: no language model, but a reader with habits, some of them bad.
 
 It sees the question, the pages that it has opened and its notes from earlier attempts, all of them text in the prompt.
 In its first thought it says how it is going to play this time. That thought is the only place where the habits of an

@@ -1,4 +1,4 @@
-"""What a question asks for: the simulated reader's grammar, which knows a few forms and guesses at the rest."""
+"""Grammar of questions for the simulated reader, which knows a few forms and guesses at the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forms of a question, each with its own way to an answer: the simulated reader's reasoning, such as it is."""
+"""Forms of questions, each with its own way to an answer, for the simulated reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relations between things, as questions ask for them and as pages tell them: the simulated reader's English."""
+"""Relations between things, in the words of questions and of pages, for the simulated reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the simulated player writes down after a failed question: plain sentences, from the transcript alone."""
+"""Reflection of the simulated reader on a failed question: plain sentences, from the transcript alone."""
 
 from __future__ import annotations
 

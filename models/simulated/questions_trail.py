@@ -1,4 +1,4 @@
-"""Following a question from page to page: what the simulated reader knows by now, and what it has to open next."""
+"""Follows a question from page to page: what the simulated reader knows, and what it has to open next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be known of an attempt at a question from its text alone: the simulated reader's eyes.
+"""View of an attempt at a question from its text alone, for the simulated reader.
 
 Everything is rebuilt from the conversation at every call, in one pass over its turns. The wording of the three
 observation profiles differs; what is recognised here is what they have in common.

@@ -1,4 +1,4 @@
-"""Names, dates and numbers in plain English: all that the simulated reader can make out in a sentence."""
+"""Recognises names, dates and numbers in plain English, for the simulated reader."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The native engine: the same game as the official one, to the letter, thousands of times faster.
+"""Native engine: the same game as the official one, to the letter, thousands of times faster.
 
     >>> from reflex_bench.envs.alfworld.engine.game import Game
     >>> game = Game.load(path)  # of a game.tw-pddl

@@ -1,4 +1,4 @@
-"""When a game is won: its goal, reduced once to the facts that play can make true.
+"""Goal of a game, reduced once to the facts that play can make true.
 
 A goal in a game file is a formula with quantifiers over every object of the household. What never changes (types, what
 can be heated, …) and what can never come true is settled when the game is read; what remains is a small tree of facts.

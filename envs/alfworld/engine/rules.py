@@ -1,4 +1,4 @@
-"""The rules of the household: what can be done, and what it changes.
+"""Rules of the household: what can be done, and what it changes.
 
 Each rule is an action of the domain (alfworld/data/alfred.pddl), kept as it is there, odd ones included:
 

@@ -1,4 +1,4 @@
-"""What the game says, in the words of its own grammar."""
+"""Texts of the game, in the words of its own grammar."""
 
 from __future__ import annotations
 

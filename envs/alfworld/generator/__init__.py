@@ -1,4 +1,4 @@
-"""The procedural twin of ALFWorld: any number of games from a seed, and folders of them.
+"""Procedural twin of ALFWorld: any number of games from a seed, and folders of them.
 
 A folder is taken as complete only when its index says so, and its games are checked when they are read.
 """

@@ -1,4 +1,4 @@
-"""The six kinds of task: their names, their mix and the choice of a goal that fits a room."""
+"""Kinds of task: their six names, their mix and the choice of a goal that fits a room."""
 
 from __future__ import annotations
 

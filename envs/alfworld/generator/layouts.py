@@ -1,4 +1,4 @@
-"""What the `alfworld` package knows about rooms, furniture, objects and goals.
+"""Tables of the `alfworld` package: rooms, furniture, objects and goals.
 
 The package ships the layouts of 120 rooms and the tables with which its own games were made (Shridhar et al., 2021;
 Shridhar et al., 2020 for ALFRED), but no games. Its files are read here without importing the package, whose import

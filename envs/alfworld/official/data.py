@@ -1,4 +1,4 @@
-"""The official ALFWorld data: where it lies, what of it can be played, and what is wrong with a folder that has none.
+"""Official ALFWorld data: where it lies, what of it can be played, and what is wrong where there is none.
 
 Official counts: 3,553 training, 140 seen and 134 unseen validation games (Shridhar et al., 2021, table 1, and the
 data's own README).

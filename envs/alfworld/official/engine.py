@@ -1,4 +1,4 @@
-"""The official engine: TextWorld's PDDL environment, named and wrapped as ALFWorld does it.
+"""Official engine: TextWorld's PDDL environment, named and wrapped as ALFWorld does it.
 
 One thread of a process may use it, no more: its parsers and its planner's state are globals of the process, and it
 swaps `sys.stdout` while it loads. `workers` runs it in processes of its own.

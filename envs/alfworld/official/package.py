@@ -1,4 +1,4 @@
-"""Where the files of the `alfworld` package are, and whether its engine can play here.
+"""Finds the files of the `alfworld` package, and whether its engine can play here.
 
 The generator needs the package's tables and room plans (1.3 MB of data). The official engine needs all that the package
 depends on, of which two parts come as source only and take a compiler. So the package is an optional dependency, and

@@ -1,4 +1,4 @@
-"""What a command of the game looks like, and a command in what a model wrote on one line or in one call."""
+"""Grammar of commands: a command of the game, alone on a line or in a call."""
 
 from __future__ import annotations
 

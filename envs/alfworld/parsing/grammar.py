@@ -1,4 +1,4 @@
-"""The two ways in which game files speak, and the one way in which the model is spoken to.
+"""Translation between the two wordings of game files and the one that the model sees.
 
 Data 2.1.1 says `put X in/on Y`, "You put the X in/on the Y." and "You arrive at loc 12."; data 2.1.2, 2.1.3 and the
 package's own grammar say `move X to Y`, "You move the X to the Y." and "You arrive at Y." (alfworld's

@@ -1,4 +1,4 @@
-"""The one admissible command that a near miss means (policy `admissible`).
+"""Finds the one admissible command that a near miss means (policy `admissible`).
 
 A command and a near miss are both taken apart into an action and the things it names; words for the same action are
 one ("pick up" is "take", "turn on" is "use"), articles and the sign # do not count, a number may be glued to its name.

@@ -1,4 +1,4 @@
-"""Goes through the lines of a reply for its thoughts and its first command."""
+"""Scans the lines of a reply for its thoughts and its first command."""
 
 from __future__ import annotations
 

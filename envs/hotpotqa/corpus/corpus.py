@@ -1,4 +1,4 @@
-"""What the agent searches: a corpus and the fixed order in which a query is resolved to a page.
+"""Corpus that the agent searches, and the fixed order in which a query is resolved to a page.
 
 1. Query and titles are folded (`documents.fold`).
 2. The page with this title. Where titles differ in letter case only, the one that is written exactly so.

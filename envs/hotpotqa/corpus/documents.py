@@ -1,4 +1,4 @@
-"""Pages of an encyclopedia, and how titles and queries are made comparable."""
+"""Pages of an encyclopedia, and the normal form of titles and queries."""
 
 from __future__ import annotations
 

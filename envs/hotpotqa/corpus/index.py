@@ -1,4 +1,4 @@
-"""BM25 over pages: which titles are nearest to a query.
+"""BM25 index over pages: the titles nearest to a query.
 
 Lucene's variant (Kamphuis et al., 2020) through `bm25s`, k1 1.2 and b 0.75, with the title counted twice. Okapi's own
 idf falls to zero and below in corpora as small as ten pages and is not used. Ties go by title.

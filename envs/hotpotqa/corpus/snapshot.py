@@ -1,4 +1,4 @@
-"""An append-only file of requests and answers: nothing is asked twice, and all of it can be replayed without a net."""
+"""Append-only file of requests and answers: nothing is asked twice, and all can be replayed offline."""
 
 from __future__ import annotations
 

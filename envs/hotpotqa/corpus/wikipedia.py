@@ -1,4 +1,4 @@
-"""The live Wikipedia as a corpus, through the MediaWiki API, with a snapshot of every answer.
+"""Live Wikipedia as a corpus, through the MediaWiki API, with a snapshot of every answer.
 
 Facts behind the choices: default clients are refused with 403 (NeMo-Agent-Toolkit#2156), so the requests name
 themselves as the Wikimedia User-Agent policy asks; guessing a title from suggestions opens wrong pages

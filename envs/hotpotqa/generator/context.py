@@ -1,4 +1,4 @@
-"""The eight paragraphs that mislead: namesakes, relations and things of the same kind."""
+"""Distractors: eight paragraphs on namesakes, relations and things of the same kind."""
 
 from __future__ import annotations
 

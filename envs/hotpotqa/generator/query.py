@@ -1,4 +1,4 @@
-"""The logical form of a question: facts with variables that all hold, starting from the names that are said."""
+"""Logical form of a question: facts with variables that all hold, starting from the names that are said."""
 
 from __future__ import annotations
 

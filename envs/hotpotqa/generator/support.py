@@ -1,4 +1,4 @@
-"""Which two pages answer a question, which of their sentences, and how a reader gets from the first to the second."""
+"""Supporting facts: which two pages and which of their sentences answer a question, and how a reader gets there."""
 
 from __future__ import annotations
 

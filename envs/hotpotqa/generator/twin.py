@@ -1,4 +1,4 @@
-"""The procedural twin of HotPotQA: an invented encyclopedia and questions about it, in the official schema.
+"""Procedural twin of HotPotQA: an invented encyclopedia and questions about it, in the official schema.
 
 The same seed and count give the same bytes on any machine and Python. The questions of a smaller count are *not* the
 first ones of a larger count: the world grows with the count.

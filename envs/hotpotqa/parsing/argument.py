@@ -1,4 +1,4 @@
-"""Where the argument of a call ends, in text that a model wrote.
+"""Finds where the argument of a call ends, in text that a model wrote.
 
 Every function is linear in what it reads and looks at one bracket family at a time: square ones (also full-width and
 lenticular), round ones, corner ones, angle ones or braces.

@@ -1,4 +1,4 @@
-"""Takes out of a completion what is no turn of the agent: invented observations, code fences."""
+"""Removes invented observations and code fences from a completion."""
 
 from __future__ import annotations
 

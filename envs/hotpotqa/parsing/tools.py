@@ -1,4 +1,4 @@
-"""The three actions as native tools of chat APIs, and the way from a tool call to the same `Action` as from text."""
+"""Native tools for the three actions, read into the same `Action` as text."""
 
 from __future__ import annotations
 

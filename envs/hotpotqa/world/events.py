@@ -1,4 +1,4 @@
-"""Festivals, expeditions, battles and awards of the invented world, and its whole making."""
+"""Festivals, expeditions, battles and awards of the invented world; makes the whole world."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The encyclopedia of the invented world: one page an entity, each sentence knowing which facts it states."""
+"""Encyclopedia of the invented world: one page an entity, each sentence with the facts that it states."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The people of the invented world: births, studies, teachers, marriages, deaths."""
+"""People of the invented world: births, studies, teachers, marriages, deaths."""
 
 from __future__ import annotations
 

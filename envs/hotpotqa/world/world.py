@@ -1,4 +1,4 @@
-"""The invented world behind the procedural twin of HotPotQA: entities and the facts that hold between them.
+"""Invented world behind the procedural twin of HotPotQA: entities and the facts that hold between them.
 
 Everything that pages say and questions ask is a `Fact`, so that a question's logical form can be evaluated against the
 whole world and shown to have one answer.

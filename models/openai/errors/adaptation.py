@@ -1,4 +1,4 @@
-"""What a server is sent otherwise than asked for, once it has refused that."""
+"""Adapts requests to what a server has refused before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an endpoint's errors become, without letting a secret through."""
+"""Turns an endpoint's errors into ours, without letting a secret through."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What endpoints mean when they answer with an error: status, code and wording to one of few meanings.
+"""Meanings of error answers: status, code and wording become one of few meanings.
 
 The table is `answers.yaml`; here it is read and applied.
 """

@@ -1,4 +1,4 @@
-"""What an error body says, however it was wrapped on its way: objects, lists, JSON within texts, plain text, pages."""
+"""Extracts the message of an error body: objects, lists, JSON within texts, plain text, pages."""
 
 from __future__ import annotations
 

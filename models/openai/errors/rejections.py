@@ -1,4 +1,4 @@
-"""What an endpoint does not take, read from what its refusals say."""
+"""Reads from refusals what an endpoint does not take."""
 
 from __future__ import annotations
 

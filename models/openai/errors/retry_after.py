@@ -1,4 +1,4 @@
-"""How long an endpoint asks to wait: in headers, in the body of its answer, or in words."""
+"""Reads how long an endpoint asks to wait: in headers, in the body of its answer, or in words."""
 
 from __future__ import annotations
 

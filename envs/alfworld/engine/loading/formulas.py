@@ -1,4 +1,4 @@
-"""Formulas of a PDDL domain in a normal form: two that differ only in order, nesting or names of variables are equal.
+"""Formulas of a PDDL domain in a normal form, in which equal ones are equal whatever their order or variables.
 
 A formula is a nested tuple whose first element is its head:
 

@@ -1,4 +1,4 @@
-"""Foresees what play can make true, and what it can never change.
+"""Delete relaxation: finds what play can make true, and what it can never change.
 
 The planner of the official engine does the same before a game starts, and loads no game whose goal is out of reach.
 """
