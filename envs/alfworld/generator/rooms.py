@@ -7,7 +7,7 @@ known by type alone. Those are added here at invented places, the same ones in e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -133,6 +133,21 @@ def coordinates(x: int, y: int, z: int) -> str:
     return "|".join(
         f"{'-' if value < 0 else '+'}{abs(value) // 100:02d}.{abs(value) % 100:02d}" for value in (x, y, z)
     )
+
+
+def centimetres(piece: Receptacle) -> tuple[int, ...]:
+    """Return where a receptacle stands, by its id: x, y and z in centimetres."""
+    return tuple(round(float(part) * 100) for part in piece.id.split("|")[1:4])
+
+
+def free_id(kind: str, spot: Sequence[int], rng: SeededRandom, taken: Collection[str]) -> str:
+    """Return the id of a thing near a spot (x, y, z in centimetres) that no other thing has."""
+    x, y, z = spot
+    while True:
+        jitter = [rng.between(-25, 25) for _ in "xz"]
+        name = f"{kind}|{coordinates(x + jitter[0], y + rng.below(12), z + jitter[1])}"
+        if name not in taken:
+            return name
 
 
 class Places:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.alfworld.generator.goals import LAMP_TABLES, PUT_TWO, Goal, homes, lamps_of, objects_of
 from reflex_bench.envs.alfworld.generator.layouts import BATHROOM, BEDROOM, KITCHEN, LIVING_ROOM, tables
-from reflex_bench.envs.alfworld.generator.rooms import Receptacle, Room, coordinates
+from reflex_bench.envs.alfworld.generator.rooms import Receptacle, Room, centimetres, free_id
 
 MIN_OBJECTS, MAX_OBJECTS = 20, 60
 
@@ -223,12 +223,7 @@ class _Filler:
 
     def _add(self, kind: str, piece: Receptacle, fixed: bool = False) -> None:
         self._load[piece.id] += 1
-        x, y, z = (round(float(part) * 100) for part in piece.id.split("|")[1:4])
-        while True:
-            jitter = [self._rng.between(-25, 25) for _ in "xz"]
-            name = f"{kind}|{coordinates(x + jitter[0], y + self._rng.below(12), z + jitter[1])}"
-            if name not in self._ids:
-                break
+        name = free_id(kind, centimetres(piece), self._rng, self._ids)
         self._ids.add(name)
         self.things.append(Thing(name, kind, piece, fixed))
 

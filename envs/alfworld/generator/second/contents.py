@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.alfworld.generator.goals import APPLIANCES, CLEAN, EXAMINE, PUT, PUT_TWO, Goal
 from reflex_bench.envs.alfworld.generator.recipe import Recipe
-from reflex_bench.envs.alfworld.generator.rooms import Places, Receptacle, Room, coordinates
+from reflex_bench.envs.alfworld.generator.rooms import Places, Receptacle, Room, centimetres, free_id
 from reflex_bench.envs.alfworld.generator.second.counts import NOWHERE, Contents, Weights, counts
 from reflex_bench.envs.alfworld.generator.second.goals import drawn
 
@@ -177,19 +177,10 @@ class _Filler:
 
     def _add(self, kind: str, pieces: tuple[Receptacle, ...]) -> None:
         if pieces:
-            location = pieces[0].location
-            x, y, z = (round(float(part) * 100) for part in pieces[0].id.split("|")[1:4])
+            location, spot = pieces[0].location, centimetres(pieces[0])
         else:
             location = self._places.stand()
-            x, y, z = (
-                self._rng.between(-300, 300),
-                self._rng.between(0, 200),
-                self._rng.between(-300, 300),
-            )
-        while True:
-            jitter = [self._rng.between(-25, 25) for _ in "xz"]
-            name = f"{kind}|{coordinates(x + jitter[0], y + self._rng.below(12), z + jitter[1])}"
-            if name not in self._ids:
-                break
+            spot = tuple(self._rng.between(*bounds) for bounds in ((-300, 300), (0, 200), (-300, 300)))
+        name = free_id(kind, spot, self._rng, self._ids)
         self._ids.add(name)
         self.things.append(Thing(name, kind, pieces, location))
