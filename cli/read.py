@@ -197,7 +197,7 @@ def print_seeds(runs: list[Path], quiet: bool) -> None:
 def _rendered(
     table: Table, format: str = "terminal", label: str | None = None, two_columns: bool = False
 ) -> str:
-    """A table as text; on a terminal its notes name commands as they are called here, else by the bare name."""
+    """Return a table as text; on a terminal its notes name commands as they are called here, else by the bare name."""
     from reflex_bench.harness.reporting.tables.render import render
 
     if format == "terminal":

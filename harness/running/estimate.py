@@ -94,7 +94,7 @@ def _remembered(arm: Arm, trials: int) -> float:
 
 
 def _opening_tokens(plan: Plan, environment: Environment) -> float:
-    """Tokens of the conversation before the agent's first turn, over the first few tasks."""
+    """Return tokens of the conversation before the agent's first turn, over the first few tasks."""
     total = 0.0
     sampled = plan.split.tasks[:: max(1, len(plan.split.tasks) // SAMPLED_TASKS)][:SAMPLED_TASKS]
     for task in sampled:
@@ -114,7 +114,7 @@ def _tool_tokens(plan: Plan) -> float:
 
 
 def _example_tokens(environment: Environment) -> tuple[float, float]:
-    """Tokens of a turn and of an observation, as long as they are in the prompts' examples."""
+    """Return tokens of a turn and of an observation, as long as they are in the prompts' examples."""
     examples = [example for each in environment.prompts.examples.values() for example in each]
     said = [text for example in examples for _, text in example.turns]
     seen = [text for example in examples for text, _ in example.turns[1:]]

@@ -131,7 +131,7 @@ def page_of(view: View, thing: Mention, habits: Habits) -> Page | None:
 
 
 def _fit(title: str, sort: str) -> int:
-    """1 where the parenthesis of a title agrees with the sort, 0 where there is nothing to tell, else -1."""
+    """Return 1 where the parenthesis of a title agrees with the sort, 0 where there is nothing to tell, else -1."""
     inside = set(fold(title.partition(" (")[2]).replace(")", "").split())
     return 0 if not inside or not sort.strip() else 1 if inside & set(sort.split()) else -1
 

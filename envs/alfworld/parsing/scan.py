@@ -66,7 +66,7 @@ class Reading:
         return " ".join(filter(None, self.thoughts))
 
     def cut(self, lines: Sequence[str]) -> None:
-        """Names what is ignored behind the command."""
+        """Name what is ignored behind the command."""
         for line in lines:
             if not line or FENCE.match(line) or not any(map(str.isalnum, line)):
                 continue

@@ -206,7 +206,7 @@ def _decorate(world: World, rng: SeededRandom, award: str, winners: Sequence[Per
 
 
 def _entitle(world: World) -> None:
-    """Titles: the name, with the qualifier in parentheses where several entities share it."""
+    """Set the titles: the name, with the qualifier in parentheses where several entities share it."""
     sharing: dict[str, int] = {}
     for entity in world.entities.values():
         sharing[entity.name] = sharing.get(entity.name, 0) + 1

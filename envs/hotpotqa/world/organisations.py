@@ -135,7 +135,7 @@ def _museum(world: World, names: Names, rng: SeededRandom, cast: Cast) -> None:
 
 
 def _offices(world: World, rng: SeededRandom, cast: Cast) -> None:
-    """Every person holds one office at most, so that "the successor of" means one person."""
+    """Fill the offices; every person holds one at most, so that "the successor of" means one person."""
     busy: set[str] = set()
     for orchestra in world.kind("orchestra"):
         _terms(world, rng, busy, orchestra, "conductor", cast.of("conductor", "composer"), 4)
@@ -158,7 +158,7 @@ def _terms(
     candidates: Sequence[Person],
     most: int,
 ) -> None:
-    """One after the other, without a gap: where one leaves, the next takes over."""
+    """Fill an office by one person after the other, without a gap: where one leaves, the next takes over."""
     country = world.entities[place].country
     able = [person for person in candidates if person.id not in busy and person.country == country]
     others = [person for person in candidates if person.id not in busy and person.country != country]

@@ -97,7 +97,7 @@ class _Filler:
         self._ids: set[str] = set()
 
     def lay(self, kind: str, contents: Contents) -> None:
-        """Any kind that the game is not about."""
+        """Place any kind that the game is not about."""
         weights = self._possible(contents.lie)
         for _ in range(self._number(contents.copies)):
             self._add(kind, self._pieces(drawn(weights, self._rng)))
