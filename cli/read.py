@@ -13,6 +13,7 @@ import typer
 
 from reflex_bench.cli.arguments.grouped import spread
 from reflex_bench.cli.arguments.places import Results, as_called, called_as, named, run_path, run_paths, runs
+from reflex_bench.cli.encoding import wants_color
 from reflex_bench.cli.options import option
 from reflex_bench.core.errors import UsageError, unknown
 
@@ -202,7 +203,7 @@ def _rendered(
 
     if format == "terminal":
         table = replace(table, notes=tuple(map(as_called, table.notes)))
-    return render(table, format, color=sys.stdout.isatty(), label=label, two_columns=two_columns)
+    return render(table, format, color=wants_color(), label=label, two_columns=two_columns)
 
 
 def list_runs(
