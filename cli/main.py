@@ -22,12 +22,30 @@ from reflex_bench.harness.planning.env_file import read_env_file
 
 INTERRUPTED = 130
 
+EPILOG = """Exit codes:
+
+  0 done · 1 stopped, or with errors · 2 a mistake in what was asked for · 130 interrupted
+
+Environment variables:
+
+  REFLEX_BENCH_RESULTS  where runs lie; ./results unless set
+
+  REFLEX_BENCH_CACHE    where generated games and answers of Wikipedia are kept
+
+  ALFWORLD_DATA         where official ALFWorld data lies
+
+  OPENAI_API_KEY, …     keys of providers; `reflex models` lists them
+
+  HTTPS_PROXY, SSL_CERT_FILE, NO_COLOR, FORCE_COLOR, COLUMNS  as everywhere
+"""
+
 app = typer.Typer(
     name="reflex",
     help="Measure whether language agents learn from their own failures: ReAct beside Reflexion.",
     invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for module in (bench, read, plot, checks, imports, models, doctor, config):

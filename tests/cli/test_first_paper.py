@@ -20,7 +20,9 @@ def play(call):
     """A player behind a real server: it reads the messages of the request, and nothing else."""
     body = call.body
     messages = tuple(Message(turn["role"], turn["content"]) for turn in body["messages"])
-    wanted = Request(messages, body.get("temperature", 0), body.get("max_tokens", 256), (), body.get("seed", 0))
+    wanted = Request(
+        messages, body.get("temperature", 0), body.get("max_tokens", 256), (), body.get("seed", 0)
+    )
     return chat(answer(wanted))
 
 
