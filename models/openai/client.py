@@ -85,11 +85,9 @@ def _surroundings_usable() -> Iterator[None]:
             f"{names}: such a proxy cannot be used: {socks}give an http:// address, or take the variable away"
         ) from None
     except OSError as error:  # ssl.SSLError, too
-        set_ones = [name for name in _CERTIFICATES if os.environ.get(name)]
-        told = (
-            " and ".join(f"{name}={os.environ[name]}" for name in set_ones)
-            or "the certificates of this system"
-        )
+        # A file comes before a folder.
+        named = next((name for name in _CERTIFICATES if os.environ.get(name)), None)
+        told = f"{named}={os.environ[named]}" if named else "the certificates of this system"
         raise UsageError(
             f"{told}: no certificates can be read there ({error.strerror or error}); name a file in PEM format"
         ) from None
