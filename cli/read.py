@@ -251,6 +251,15 @@ def show(
             show_default=False,
         ),
     ] = False,
+    prompt: Annotated[
+        str | None,
+        option(
+            None,
+            "What was put before the model at this step, checked against its hash; or a role, e.g. reflector.",
+            "--prompt",
+            default="none",
+        ),
+    ] = None,
     results: Results = None,
 ) -> None:
     """Read trajectories: thoughts, actions, observations, reflections, and the memory that was shown."""
@@ -260,6 +269,11 @@ def show(
     from reflex_bench.core.control_characters import strip_control_chars
     from reflex_bench.harness.reporting.show import as_lines, trials_of
 
+    if prompt is not None:
+        from reflex_bench.cli.shown_prompt import print_prompt
+
+        print_prompt(run_path(run, results), task, arm, trial, prompt)
+        return
     console = Console()
     shown: dict[str, str] = {}
     for row in trials_of(run_path(run, results), task, arm, trial):
