@@ -7,6 +7,7 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from reflex_bench.cli.encoding import is_dumb
 from reflex_bench.harness.running.progress import Tally
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Live(Tally):
     def __init__(self, plan: Plan, store: Store, quiet: bool) -> None:
         super().__init__(plan, store)
         self._quiet, self._timeout = quiet, plan.endpoint.timeout
-        self._terminal = sys.stderr.isatty() and not quiet
+        self._terminal = sys.stderr.isatty() and not is_dumb() and not quiet
         size = f"{_counted(self.tasks, 'task')} · up to {_counted(plan.trials, 'trial')}"
         self._title = f"{plan.environment.name} · {plan.split.name} · {size}"
         if plan.simulated:

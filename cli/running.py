@@ -179,10 +179,14 @@ def resumable(path: Path) -> Iterator[None]:
         raise Interrupted(f"interrupted; {go_on}" if begun else "interrupted") from None
 
 
+_ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that end a run; Windows has no SIGHUP."""
+
+
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """No signal breaks off what a run ends with: it takes a moment, and half of it would help nobody."""
-    before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, signal.SIGTERM)}
+    before = {each: signal.signal(each, signal.SIG_IGN) for each in _ENDING}
     try:
         yield
     finally:

@@ -25,7 +25,7 @@ def cache_folder() -> Path:
         return Path(own).expanduser()
     base = os.environ.get("XDG_CACHE_HOME")
     usual = (Path(base) if base else Path.home() / ".cache") / "reflex-bench"
-    return usual if _writable(usual) else _temporary()
+    return usual if is_writable(usual) else _temporary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _size(path: Path) -> int:
     return sum(each.stat().st_size for each in files)
 
 
-def _writable(folder: Path) -> bool:
+def is_writable(folder: Path) -> bool:
     """Return whether a folder can be written to, or made."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent

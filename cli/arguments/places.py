@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -14,6 +15,9 @@ from typing import Annotated
 
 from reflex_bench.cli.options import RESULTS, RESULTS_DEFAULT, option
 from reflex_bench.core.errors import UsageError, unknown
+
+_TYPED_AGAIN = re.compile(r"[\w.+=@][\w.+=@,:%-]*")
+"""Names of runs that are no option, and that no shell takes for something else."""
 
 Results = Annotated[
     Path | None,
@@ -110,6 +114,11 @@ def new_run(given: Path | None, run_id: str | None, environment: str) -> Path:
     if run_id is not None:
         if Path(run_id).name != run_id or run_id in ("", ".", "..", "latest"):
             raise UsageError(f"--run-id {run_id!r}: a plain name is wanted; --results says where it lies")
+        if not _TYPED_AGAIN.fullmatch(run_id):
+            raise UsageError(
+                f"--run-id {run_id!r}: such a name cannot be typed again as it stands; letters, digits and . _ - + = @ "
+                "are wanted, and no - in front"
+            )
         return root / run_id
     stem = f"{datetime.now():%Y%m%d-%H%M%S}-{environment}"
     path, number = root / stem, 2

@@ -14,13 +14,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from reflex_bench.core.errors import ModelError, RunStopped, UsageError, unknown
 from reflex_bench.models.base import Reply, Request, Usage, tokens_of
 from reflex_bench.models.context_length import context_length
 from reflex_bench.models.local_server import connections, default_connections
 from reflex_bench.models.openai import wire
-from reflex_bench.models.openai.client import is_address
+from reflex_bench.models.openai.client import by_way_of, is_address
 from reflex_bench.models.openai.endpoint import Endpoint
 from reflex_bench.models.openai.errors.adaptation import Learned
 from reflex_bench.models.openai.errors.faults import one_line, redact
@@ -30,6 +31,7 @@ from reflex_bench.models.prices import price_list
 from reflex_bench.models.providers import Provider
 from reflex_bench.models.retrying import Retries
 
+_OPENAI = "api.openai.com"
 _CHECK_TIMEOUT = 30.0  # seconds
 _TELL_EVERY = 60.0  # seconds between two lines about the same rate limit
 _SLOWING = {"rate_limit": "answers 429, too many requests", "timeout": "does not answer in time"}
@@ -160,7 +162,9 @@ class OpenAIModel:
     def check(self) -> Sequence[str]:
         """Asks the endpoint for its models; see `reflex_bench.models.base.Model.check`."""
         provider, endpoint = self._provider, self._endpoint
-        if provider.needs_key and not endpoint.has_key and not endpoint.is_local:
+        # `openai/…` also names servers that anybody runs, under any name; those say themselves whether they want a key.
+        anybodys = provider.name == "openai" and urlsplit(endpoint.url).hostname != _OPENAI
+        if provider.needs_key and not endpoint.has_key and not (anybodys or endpoint.is_local):
             raise UsageError(f"{provider.key} is not set; {endpoint.url} needs a key")
         return [*self._check_name(), *self._count_slots(), *self._remarks()]
 
@@ -209,7 +213,8 @@ class OpenAIModel:
             return [self._unchecked()]
         if isinstance(caught.__cause__, httpx2.ConnectError):
             reason = one_line(redact(str(caught.__cause__), endpoint.secrets))
-            raise UsageError(f"no server answers at {endpoint.url} ({reason}); is it running?")
+            way = by_way_of(endpoint.url)
+            raise UsageError(f"no server answers at {endpoint.url}{way} ({reason}); is it running?")
         raise UsageError(str(endpoint.failure(caught, timeout)))
 
     def _unchecked(self) -> str:

@@ -175,7 +175,9 @@ def _write_all(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, .
         )
         _write_index(folder, {**settings, "complete": True, "games": [asdict(entry) for entry in entries]})
     except OSError as error:
-        raise UsageError(f"cannot write games to {folder}: {error.strerror or error}") from error
+        raise UsageError(
+            f"cannot write games to {folder}: {error.strerror or error}; REFLEX_BENCH_CACHE moves the cache"
+        ) from error
     return entries
 
 
