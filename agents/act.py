@@ -27,7 +27,7 @@ def act(
 
 
 def without_thoughts(environment: Environment) -> Prompts:
-    """The environment's texts, its examples stripped of their thoughts."""
+    """Return the environment's texts, its examples stripped of their thoughts."""
     prompts = environment.prompts
     examples = {
         kind: tuple(_stripped(example, environment) for example in shown)
@@ -43,7 +43,7 @@ def without_thoughts(environment: Environment) -> Prompts:
 
 
 def _acting_only(form: TextForm) -> TextForm:
-    """The form of a running text in which a turn begins with its action."""
+    """Return the form of a running text in which a turn begins with its action."""
     return replace(
         form,
         begin=form.begin_action or form.begin,

@@ -1,4 +1,4 @@
-"""An environment's texts as a run wants them: fewer examples, other instructions, no labels."""
+"""Adaptation of an environment's texts to a run: fewer examples, other instructions, no labels."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reflex_bench.envs.text_form import TextForm
 
 
 def arranged(prompts: Prompts, limits: Limits) -> Prompts:
-    """The texts as they are put before a model."""
+    """Return the texts as they are put before a model."""
     layout, prompts = limits.layout, shown_to_agents(prompts, limits)
     if limits.actions == "tools":
         return replace(prompts, instruction=prompts.tools_instruction or prompts.instruction)
@@ -21,7 +21,7 @@ def arranged(prompts: Prompts, limits: Limits) -> Prompts:
 
 
 def shown_to_agents(prompts: Prompts, limits: Limits) -> Prompts:
-    """The texts with those worked examples alone that are shown."""
+    """Return the texts with those worked examples alone that are shown."""
     places = limits.layout.examples
     if places is None:
         return prompts
@@ -30,12 +30,12 @@ def shown_to_agents(prompts: Prompts, limits: Limits) -> Prompts:
 
 
 def form_of(prompts: Prompts, layout: Layout) -> TextForm:
-    """The running text's form: the published one where that is wanted and there is one."""
+    """Return the running text's form: the published one where that is wanted and there is one."""
     return prompts.published if layout.published and prompts.published else prompts.text
 
 
 def without_labels(prompts: Prompts) -> Prompts:
-    """The texts without the labels before thoughts and actions, where actions have one.
+    """Return the texts without the labels before thoughts and actions, where actions have one.
 
     A thought that stands alone in its turn keeps its label: it is how an environment tells it from an action.
     """

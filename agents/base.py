@@ -1,4 +1,4 @@
-"""The records that agents make, and what they are given to make them with."""
+"""Records and protocols of agents, evaluators and reflections."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Ask(Protocol):
     """A model in one role during one trial: temperature, limits, seeds and the journal are behind it."""
 
     def __call__(self, messages: Sequence[Message], step: int, stop: Sequence[str] = ()) -> Reply:
-        """One reply.
+        """Return one reply.
 
         Raises:
             CallLimit: this trial may not call a model again.
@@ -131,7 +131,7 @@ class Step:
 
     @classmethod
     def of(cls, number: int, reply: str, action: Action, result: StepResult, reasoning: str = "") -> Step:
-        """The record of one turn."""
+        """Return the record of one turn."""
         return cls(
             number,
             reply,
@@ -213,7 +213,7 @@ class Evaluator(Protocol):
     """Decides whether a trial passed."""
 
     def __call__(self, trajectory: Trajectory, prompts: Prompts, ask: Ask) -> Verdict:
-        """The verdict. `ask` is the model in the role of evaluator; most evaluators do without.
+        """Return the verdict. `ask` is the model in the role of evaluator; most evaluators do without.
 
         Raises:
             ModelError, RunStopped: the model cannot be asked.
@@ -235,7 +235,7 @@ class StepEvaluator(Protocol):
     every: int
 
     def __call__(self, opening: str, steps: Sequence[Step], prompts: Prompts, ask: Ask) -> StepVerdict:
-        """The verdict after the steps so far; asked for after every `every` steps."""
+        """Return the verdict after the steps so far; asked for after every `every` steps."""
         ...
 
 

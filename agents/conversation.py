@@ -1,4 +1,4 @@
-"""A trial as its model sees it: a conversation that grows turn by turn, and is asked to go on."""
+"""Conversation of one trial, which grows turn by turn and is continued by a model."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Conversation:
         memory: Sequence[str],
         episode: Episode | None = None,
     ) -> Conversation:
-        """The conversation up to the agent's first turn.
+        """Return the conversation up to the agent's first turn.
 
         Args:
             environment: reads replies.
@@ -97,7 +97,7 @@ class Conversation:
         return cls(environment, limits, writer, messages, episode=episode, reminder=reminder)
 
     def ask(self, ask: Ask, step: int) -> Turn:
-        """The agent's next turn.
+        """Return the agent's next turn.
 
         A turn in which no action can be found is asked for once more: its action alone where it has a thought, the
         whole turn where it has not.
@@ -147,7 +147,7 @@ class Conversation:
         return Turn(more.reply, f"{first.words}\n{more.words}", made)
 
     def _said(self, ask: Ask, step: int, begun: Message | None, asked: Sequence[Message] = ()) -> Turn:
-        """What comes, read together with what was begun of it."""
+        """Return what comes, read together with what was begun of it."""
         form, limits = self.writer.prompts.text, self.limits
         stop = form.stop if limits.layout.text else self.writer.prompts.stop
         stop = tuple(each.format(n=self.number) for each in stop)
@@ -159,7 +159,7 @@ class Conversation:
         return Turn(reply, reply.text, parse_reply(whole, self.environment, limits, self.episode))
 
     def _whole(self, reply: str, begun: Message | None) -> str:
-        """The turn in the form of a chat, what was begun for the model included."""
+        """Return the turn in the form of a chat, what was begun for the model included."""
         if begun is None:
             return reply
         text = reply.lstrip(" ")
@@ -174,7 +174,7 @@ class Conversation:
 def parse_reply(
     reply: Reply, environment: Environment, limits: Limits, episode: Episode | None = None
 ) -> Action:
-    """The action in a reply: its first native tool call, else what its text says; none where its end is missing.
+    """Return the action in a reply: its first native tool call, else what its text says; none where its end is missing.
 
     Args:
         reply: of the model.
@@ -195,7 +195,7 @@ def parse_reply(
 
 
 def _thinking(turn: Message, reply: Reply) -> Message:
-    """A turn with the reasoning that it came from; whether that is sent back, the role's settings decide."""
+    """Return a turn with the reasoning that it came from; whether that is sent back, the role's settings decide."""
     if not (reply.reasoning or reply.reasoning_data):
         return turn
     return replace(turn, reasoning=reply.reasoning_data or reply.reasoning, form=reply.reasoning_form)

@@ -88,7 +88,7 @@ def _answer(
 
 
 def _in_one_turn(prompts: Prompts) -> Prompts:
-    """The texts for an agent that answers in one turn."""
+    """Return the texts for an agent that answers in one turn."""
     return replace(
         prompts,
         instruction=prompts.cot_instruction,

@@ -11,7 +11,7 @@ MAX_CYCLE_LENGTH = 4
 
 
 def says_the_same_again(steps: Sequence[Step]) -> bool:
-    """Whether the last turn said what the one before it said, a thought or an action, whatever the answers were.
+    """Return whether the last turn said what the one before it said, a thought or an action, whatever the answers were.
 
     The rule of the code of Reflexion's ALFWorld runs (noahshinn/reflexion, alfworld_runs/env_history.py).
     """
@@ -24,7 +24,7 @@ def says_the_same_again(steps: Sequence[Step]) -> bool:
 
 
 def is_loop(steps: Sequence[Step], cycles: int) -> bool:
-    """Whether the trial ends in the same cycle of (action, observation) pairs more than `cycles` times in a row.
+    """Return whether the trial ends in the same cycle of (action, observation) pairs more than `cycles` times in a row.
 
     The rule of Reflexion's heuristic evaluator (the same action and the same response for more than three cycles; Shinn
     et al., 2023, section 4.1), for cycles of one to four steps. Pure thoughts do not break a cycle and are none.

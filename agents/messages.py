@@ -1,4 +1,4 @@
-"""How an episode becomes a conversation.
+"""Builds the messages of a conversation from an episode.
 
 The order is static-first, so that the prefix caches of servers work: instruction, examples, then (in the last user turn
 before the agent speaks) the memory and the task, then the turns of this trial, which only ever grow at the end. The
@@ -35,7 +35,7 @@ FINISHED = "The task has ended."
 
 
 def opening(prompts: Prompts, task_type: str, first: str, memory: Sequence[str]) -> tuple[Message, ...]:
-    """The conversation up to the agent's first turn, as it is put before a chat model unless told otherwise."""
+    """Return the conversation up to the agent's first turn, as it is put before a chat model unless told otherwise."""
     return tuple(Writer(prompts).opening(task_type, first, memory))
 
 
@@ -54,7 +54,7 @@ class Writer:
     tools: CallsTools | None = None
 
     def agent_turn(self, number: int, words: str, action: Action, example: int = 0) -> Message:
-        """A turn of the agent.
+        """Return a turn of the agent.
 
         Args:
             number: of the turn, from 1.
@@ -70,13 +70,13 @@ class Writer:
         return Message("assistant", words, text=self._text(as_lines(words, self.prompts, number)))
 
     def seen(self, number: int, words: str, before: Message) -> Message:
-        """The environment's answer to a turn."""
+        """Return the environment's answer to a turn."""
         if before.call:
             return Message("tool", words or FINISHED, call_id=before.call_id)
         return Message("user", words, text=self._text(self.prompts.text.observation.format(n=number) + words))
 
     def begun(self, number: int, thought: str | None = None) -> Message | None:
-        """The beginning of the agent's next turn, made for it; None where it begins by itself.
+        """Return the beginning of the agent's next turn, made for it; None where it begins by itself.
 
         Args:
             number: of the turn, from 1.
@@ -95,7 +95,7 @@ class Writer:
         return Message("assistant", chat) if self.layout.prefill and chat else None
 
     def opening(self, task_type: str, first: str, memory: Sequence[str]) -> list[Message]:
-        """The conversation up to the agent's first turn.
+        """Return the conversation up to the agent's first turn.
 
         Args:
             task_type: decides which examples are shown.
@@ -153,7 +153,7 @@ class Writer:
 
 
 def format_turn(action: Action, reply: str, prompts: Prompts) -> str:
-    """The turn as it stays in the conversation: what was read out of the reply, in the form of the examples.
+    """Return the turn as it stays in the conversation: what was read out of the reply, in the form of the examples.
 
     What the parser cut (an invented observation, a second action) must not come back as context. Of a reply in which no
     action could be found only the beginning of its thought stays, or a placeholder: a model goes on with whatever it
@@ -169,7 +169,7 @@ def format_turn(action: Action, reply: str, prompts: Prompts) -> str:
 
 
 def _is_prose(thought: str) -> bool:
-    """Whether a thought has words, and not the same few over and over."""
+    """Return whether a thought has words, and not the same few over and over."""
     words = re.findall(r"\w{2,}", thought.lower())
     return bool(words) and len(set(words)) * 4 >= len(words)
 
@@ -180,7 +180,7 @@ def _call_id(example: int, number: int) -> str:
 
 
 def as_lines(words: str, prompts: Prompts, number: int) -> str:
-    """A turn of the agent as it reads in a running text."""
+    """Return a turn of the agent as it reads in a running text."""
     begins = prompts.text.lines.items()
     lines = []
     for line in words.splitlines() or [""]:
@@ -190,7 +190,7 @@ def as_lines(words: str, prompts: Prompts, number: int) -> str:
 
 
 def from_lines(text: str, prompts: Prompts, number: int) -> str:
-    """A turn in the form of a chat, from how it reads in a running text; the opposite of `as_lines`."""
+    """Return a turn in the form of a chat, from how it reads in a running text; the opposite of `as_lines`."""
     begins = [(chat, form.format(n=number)) for chat, form in prompts.text.lines.items()]
     lines = []
     for line in text.splitlines():
@@ -225,7 +225,7 @@ def merged(turns: Iterable[Message]) -> tuple[Message, ...]:
 
 
 def reflecting(prompts: Prompts, episode: str, earlier: Sequence[str]) -> tuple[Message, ...]:
-    """The conversation in which a model is asked what went wrong.
+    """Return the conversation in which a model is asked what went wrong.
 
     Args:
         prompts: the environment's texts.
@@ -243,7 +243,7 @@ def reflecting(prompts: Prompts, episode: str, earlier: Sequence[str]) -> tuple[
 
 
 def transcript(first_observation: str, turns: Iterable[tuple[str, str]], status: str) -> str:
-    """A finished trial as text: the agent's lines marked `> `, then how it ended.
+    """Return a finished trial as text: the agent's lines marked `> `, then how it ended.
 
     Args:
         first_observation: what `Episode.reset` returned.

@@ -70,7 +70,7 @@ def _execute(action: Action, reply: str, episode: Episode, prompts: Prompts) -> 
 
 
 def not_understood(prompts: Prompts, reply: str) -> str:
-    """The answer to a reply in which no action could be found.
+    """Return the answer to a reply in which no action could be found.
 
     Some environments name what was written in the place of an action (ReAct's `Invalid action: …`): the text behind the
     last label of the reply, or its last line.

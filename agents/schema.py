@@ -1,4 +1,4 @@
-"""Asking a model for JSON of a given shape.
+"""Asks a model for JSON of a given shape.
 
 A reply that has another shape is data: the model is told what is wrong and asked once more, then the question is given
 up and the replies are counted. What surrounds the JSON (reasoning, a code fence, prose) is tolerated and named.
@@ -95,12 +95,12 @@ def ask_json(
 
 
 def echo(reply: str) -> str:
-    """A reply as its model is shown it: of bounded length, and never empty, which some servers refuse."""
+    """Return a reply as its model is shown it: of bounded length, and never empty, which some servers refuse."""
     return reply.strip()[:_MAX_ECHO_LENGTH] or "(nothing)"
 
 
 def after_reasoning(reply: str) -> str:
-    """A reply without the reasoning before it (`<think>…</think>` and its like); "" where that has no end."""
+    """Return a reply without the reasoning before it (`<think>…</think>` and its like); "" where that has no end."""
     *_, ended = (None, *_REASONING_END.finditer(reply))
     if ended:
         return _MARKS.sub("", reply[ended.end() :])
@@ -108,7 +108,7 @@ def after_reasoning(reply: str) -> str:
 
 
 def _read(text: str, shape: type[Shape], continued: bool) -> tuple[Answer[Shape], str]:
-    """The last object in a reply that has the shape, or what is wrong with the last that has not.
+    """Return the last object in a reply that has the shape, or what is wrong with the last that has not.
 
     Behind a blank line, a text that is continued holds objects about other attempts, which the model invents.
     """
@@ -142,7 +142,7 @@ def _read(text: str, shape: type[Shape], continued: bool) -> tuple[Answer[Shape]
 
 
 def _objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
-    """(start, end, object) of the JSON objects in a text; objects inside of one are not told apart."""
+    """Yield (start, end, object) of the JSON objects in a text; objects inside of one are not told apart."""
     decoder, position, failures = json.JSONDecoder(), 0, 0
     while failures < _MAX_FAILURES and (start := text.find("{", position)) >= 0:
         try:
@@ -154,7 +154,7 @@ def _objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
 
 
 def _explain(error: ValidationError) -> str:
-    """What is wrong, without the values: those are the model's."""
+    """Return what is wrong, without the values: those are the model's."""
     parts = [
         f"{'.'.join(map(str, detail['loc'])) or 'the object'}: {detail['msg'][0].lower()}{detail['msg'][1:]}"
         for detail in error.errors(include_url=False, include_input=False)

@@ -1,4 +1,4 @@
-"""A trial told as text: to a reflector, to a judge, and in one line to later trials."""
+"""Texts of a trial: for a reflector, for a judge, and in one line for later trials."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OFTEN = 1 / 3
 
 
 def as_text(failed: Trajectory, prompts: Prompts) -> str:
-    """A failed trial as a reflector reads it, ending with how it ended and what an evaluator remarked.
+    """Return a failed trial as a reflector reads it, ending with how it ended and what an evaluator remarked.
 
     Raises:
         ReflexError: see `status_of`.
@@ -36,7 +36,7 @@ def as_text(failed: Trajectory, prompts: Prompts) -> str:
 
 
 def status_of(failed: Trajectory) -> str:
-    """The line that says how a failed trial ended.
+    """Return the line that says how a failed trial ended.
 
     Raises:
         ReflexError: the trial succeeded; success is never reflected on.
@@ -49,7 +49,9 @@ def status_of(failed: Trajectory) -> str:
 
 
 def numbered(opening: str, steps: Sequence[Step], prompts: Prompts, status: str) -> str:
-    """The steps of a trial under their numbers, for a reader who is to name one; nothing in it says how it was counted.
+    """Return the steps of a trial under their numbers, for a reader who is to name one.
+
+    Nothing in it says how the trial was counted.
 
     Args:
         opening: the first observation.
@@ -66,12 +68,12 @@ def numbered(opening: str, steps: Sequence[Step], prompts: Prompts, status: str)
 
 
 def render_turn(step: Step, prompts: Prompts) -> str:
-    """What the agent said, as it stayed in its conversation."""
+    """Return what the agent said, as it stayed in its conversation."""
     return format_turn(Action(step.thought, step.action, step.error), step.reply, prompts)
 
 
 def shortened(trajectory: Trajectory, prompts: Prompts, tokens: int = MAX_TOKENS) -> Trajectory:
-    """The trial with its longest observations left out until it has at most about `tokens` tokens.
+    """Return the trial with its longest observations left out until it has at most about `tokens` tokens.
 
     Where that is not enough (the original raises an IndexError then), its first steps are left out, too. The first
     observation stays whole: it holds the task.
@@ -95,7 +97,7 @@ def shortened(trajectory: Trajectory, prompts: Prompts, tokens: int = MAX_TOKENS
 
 
 def ask_about(trajectory: Trajectory, prompts: Prompts, question: Callable[[Trajectory], T]) -> T | None:
-    """What `question` makes of the trial, or of the shortened trial where the whole does not fit the model's context.
+    """Return what `question` makes of the trial, shortened where the whole does not fit the model's context.
 
     None where that does not fit either, or the limit of calls is reached. What is known of a trial must not be lost,
     as an `error` would, because a judge or a reflector cannot read it.
@@ -111,7 +113,7 @@ def ask_about(trajectory: Trajectory, prompts: Prompts, question: Callable[[Traj
 
 
 def error_class_of(trajectory: Trajectory) -> str:
-    """How a trial failed, in one word for the end and one for what went wrong on the way, e.g. `loop:invalid_actions`.
+    """Return how a trial failed, e.g. `loop:invalid_actions`: how it ended, and what went wrong on the way.
 
     The second is the first of these that fits at least a third of the steps: `unparsed_replies`, `invalid_actions`,
     `repeated_actions` (same action, same answer as before), `thoughts`; else `other`.
@@ -129,12 +131,12 @@ def error_class_of(trajectory: Trajectory) -> str:
 
 
 def summary_of(failed: Trajectory, reflection: str) -> str:
-    """One line about a failed trial, for the reflections on later ones of its error class."""
+    """Return one line about a failed trial, for the reflections on later ones of its error class."""
     line = f"{failed.task.text} ({ENDED[failed.outcome].format(steps=len(failed.steps))}): {reflection}"
     line = " ".join(line.split())
     return line if len(line) <= _MAX_SUMMARY_LENGTH else f"{line[: _MAX_SUMMARY_LENGTH - 1]}…"
 
 
 def history_block(history: Sequence[str]) -> str:
-    """The summaries as they stand before the request for a reflection; "" where there are none."""
+    """Return the summaries as they stand before the request for a reflection; "" where there are none."""
     return f"{HISTORY_HEADER}" + "".join(f"\n- {line}" for line in history) + "\n\n" if history else ""

@@ -1,4 +1,4 @@
-"""`reflex verify` and `reflex rescore`: recorded trials, replayed in the official engine or scored by another rule."""
+"""`reflex verify` and `reflex rescore`: replays recorded trials in the official engine, or scores them anew."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reflex config`: what a run would be configured with, and why; `reflex prompts`: what is put before a model."""
+"""`reflex config`: shows what a run would be configured with, and why; `reflex prompts`: what a model is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reflex data`: generating, fetching and listing what the environments run on."""
+"""`reflex data`: generates, fetches and lists what the environments run on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reflex doctor`: whether this machine is ready, and what an endpoint can do, before anything is spent."""
+"""`reflex doctor`: checks whether this machine is ready, and what an endpoint can do, before anything is spent."""
 
 from __future__ import annotations
 
@@ -71,6 +71,7 @@ def doctor(
 def _failed(findings: Iterable[Finding]) -> bool:
     """Print findings as they come, and return whether any is a failure."""
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
     from reflex_bench.cli.arguments.places import as_called
@@ -78,9 +79,11 @@ def _failed(findings: Iterable[Finding]) -> bool:
     console, failed = Console(soft_wrap=True), False
     for finding in findings:
         failed |= finding.mark == "fail"
-        console.print(
-            Text(f"{finding.mark:>4}", style=MARKS[finding.mark]),
-            f"{finding.what:<17}",
-            Text(as_called(finding.said)),
-        )
+        said = Text(as_called(finding.said))
+        if not console.is_terminal:
+            console.print(Text(f"{finding.mark:>4}", style=MARKS[finding.mark]), f"{finding.what:<17}", said)
+            continue
+        line = Table.grid(padding=(0, 1, 0, 0))
+        line.add_row(Text(f"{finding.mark:>4}", style=MARKS[finding.mark]), f"{finding.what:<17}", said)
+        console.print(line)
     return failed

@@ -1,10 +1,26 @@
-"""What is printed where the output cannot hold every character: a redirect on Windows, a terminal of plain ASCII."""
+"""Prints where the output cannot hold every character: a redirect on Windows, a terminal of plain ASCII."""
 
 from __future__ import annotations
 
 import codecs
 import io
+import os
 import sys
+
+
+def wants_color() -> bool:
+    """Return whether standard output is to have colours and weights: `NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` hold."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return sys.stdout.isatty() and not is_dumb()
+
+
+def is_dumb() -> bool:
+    """Return whether the terminal understands no control sequences."""
+    return os.environ.get("TERM", "").lower() in ("dumb", "unknown")
+
 
 _NAME = "reflex.stand_in"
 

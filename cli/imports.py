@@ -1,4 +1,4 @@
-"""`reflex import`: results that others have published, as runs."""
+"""`reflex import`: imports results that others have published, as runs."""
 
 from __future__ import annotations
 

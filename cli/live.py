@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a live display on a terminal, plain lines elsewhere."""
+"""Progress display of a run: live on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from reflex_bench.cli.encoding import is_dumb
 from reflex_bench.harness.running.progress import Tally
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Live(Tally):
     def __init__(self, plan: Plan, store: Store, quiet: bool) -> None:
         super().__init__(plan, store)
         self._quiet, self._timeout = quiet, plan.endpoint.timeout
-        self._terminal = sys.stderr.isatty() and not quiet
+        self._terminal = sys.stderr.isatty() and not is_dumb() and not quiet
         size = f"{_counted(self.tasks, 'task')} · up to {_counted(plan.trials, 'trial')}"
         self._title = f"{plan.environment.name} · {plan.split.name} · {size}"
         if plan.simulated:
@@ -84,7 +85,7 @@ class Live(Tally):
         print(f"reflex: {' · '.join([arms, *self._counts()])}", file=sys.stderr, flush=True)
 
     def _counts(self) -> tuple[str, str, str]:
-        """What was done, what it took, and how long it went on and will go on."""
+        """Return what was done, what it took, and how long it went on and will go on."""
         faults = ", ".join(
             f"{self.faults[kind]} {name}" for kind, name in FAULTS.items() if self.faults.get(kind)
         )
@@ -136,7 +137,7 @@ def _span(seconds: float) -> str:
 
 
 def print_plan(plan: Plan, seeds: int = 1) -> None:
-    """What `--dry-run` shows.
+    """Print what `--dry-run` shows.
 
     Args:
         plan: of one run; a preview (`make_plan`) does.

@@ -1,10 +1,12 @@
-"""The command `reflex`: its groups, and how mistakes and interruptions end."""
+"""Command `reflex`: its groups, and how mistakes and interruptions end."""
 
 from __future__ import annotations
 
+import errno
 import logging
 import signal
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -20,12 +22,30 @@ from reflex_bench.harness.planning.env_file import read_env_file
 
 INTERRUPTED = 130
 
+EPILOG = """Exit codes:
+
+  0 done · 1 stopped, or with errors · 2 a mistake in what was asked for · 130 interrupted
+
+Environment variables:
+
+  REFLEX_BENCH_RESULTS  where runs lie; ./results unless set
+
+  REFLEX_BENCH_CACHE    where generated games and answers of Wikipedia are kept
+
+  ALFWORLD_DATA         where official ALFWorld data lies
+
+  OPENAI_API_KEY, …     keys of providers; `reflex models` lists them
+
+  HTTPS_PROXY, SSL_CERT_FILE, NO_COLOR, FORCE_COLOR, COLUMNS  as everywhere
+"""
+
 app = typer.Typer(
     name="reflex",
     help="Measure whether language agents learn from their own failures: ReAct beside Reflexion.",
     invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for module in (bench, read, plot, checks, imports, models, doctor, config):
@@ -58,10 +78,14 @@ def main(
 
 
 def run() -> None:
-    """The console script. Exit codes: 0 done, 1 stopped or with errors, 2 the person's mistake, 130 interrupted."""
+    """Run the console script. Exit codes: 0 done, 1 stopped or with errors, 2 the person's mistake, 130 interrupted."""
     try:
         # A cluster ends a job with SIGTERM: it is to end as cleanly as with Ctrl-C.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
+        # A terminal that is closed, or a lost connection, ends it as cleanly; `nohup` has it go on.
+        hangup = getattr(signal, "SIGHUP", None)
+        if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
+            signal.signal(hangup, signal.default_int_handler)
         print_in_any_encoding()
         logging.basicConfig(format="reflex: %(message)s")
         for handler in logging.getLogger().handlers:
@@ -85,11 +109,16 @@ def run() -> None:
         # The reader of our output (`head`, a closed pager) has gone; there is nobody to tell.
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:
+        if error.errno != errno.EIO:
+            raise
+        # The terminal is gone, and with it whoever could be told.
+        sys.exit(INTERRUPTED)
     sys.exit(code if isinstance(code, int) else 0)
 
 
 def _told(error: typer.TyperException) -> str:
-    """What the parser of the command line objects to, and where to look."""
+    """Return what the parser of the command line objects to, and where to look."""
     message = error.format_message() if hasattr(error, "format_message") else str(error)
     context = getattr(error, "ctx", None)
     return message.rstrip(".") + (f"; see `{context.command_path} --help`" if context else "")
@@ -97,5 +126,6 @@ def _told(error: typer.TyperException) -> str:
 
 def fail(message: str, code: int) -> None:
     """Says in one line what is wrong, and ends the process."""
-    print(f"reflex: {strip_control_chars(as_called(' '.join(message.split())))}", file=sys.stderr)
+    with suppress(OSError):  # the terminal may be gone
+        print(f"reflex: {strip_control_chars(as_called(' '.join(message.split())))}", file=sys.stderr)
     sys.exit(code)

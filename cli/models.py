@@ -1,4 +1,4 @@
-"""`reflex models`: the endpoints that have a name, and whether their keys are set."""
+"""`reflex models`: lists the named endpoints, and whether their keys are set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reflex plot`: pictures of a run."""
+"""`reflex plot`: draws pictures of a run."""
 
 from __future__ import annotations
 

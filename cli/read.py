@@ -1,4 +1,4 @@
-"""`reflex table`, `compare`, `list` and `show`: reading what runs have written."""
+"""`reflex table`, `compare`, `list` and `show`: reads what runs have written."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import typer
 
 from reflex_bench.cli.arguments.grouped import spread
 from reflex_bench.cli.arguments.places import Results, as_called, called_as, named, run_path, run_paths, runs
+from reflex_bench.cli.encoding import wants_color
 from reflex_bench.cli.options import option
 from reflex_bench.core.errors import UsageError, unknown
 
@@ -197,12 +198,12 @@ def print_seeds(runs: list[Path], quiet: bool) -> None:
 def _rendered(
     table: Table, format: str = "terminal", label: str | None = None, two_columns: bool = False
 ) -> str:
-    """A table as text; on a terminal its notes name commands as they are called here, else by the bare name."""
+    """Return a table as text; on a terminal its notes name commands as they are called here, else by the bare name."""
     from reflex_bench.harness.reporting.tables.render import render
 
     if format == "terminal":
         table = replace(table, notes=tuple(map(as_called, table.notes)))
-    return render(table, format, color=sys.stdout.isatty(), label=label, two_columns=two_columns)
+    return render(table, format, color=wants_color(), label=label, two_columns=two_columns)
 
 
 def list_runs(
@@ -250,6 +251,15 @@ def show(
             show_default=False,
         ),
     ] = False,
+    prompt: Annotated[
+        str | None,
+        option(
+            None,
+            "What was put before the model at this step, checked against its hash; or a role, e.g. reflector.",
+            "--prompt",
+            default="none",
+        ),
+    ] = None,
     results: Results = None,
 ) -> None:
     """Read trajectories: thoughts, actions, observations, reflections, and the memory that was shown."""
@@ -259,6 +269,11 @@ def show(
     from reflex_bench.core.control_characters import strip_control_chars
     from reflex_bench.harness.reporting.show import as_lines, trials_of
 
+    if prompt is not None:
+        from reflex_bench.cli.shown_prompt import print_prompt
+
+        print_prompt(run_path(run, results), task, arm, trial, prompt)
+        return
     console = Console()
     shown: dict[str, str] = {}
     for row in trials_of(run_path(run, results), task, arm, trial):

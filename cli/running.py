@@ -1,4 +1,4 @@
-"""Carrying out runs: from a configuration or a run directory to the table at the end."""
+"""Carries out runs: from a configuration or a run directory to the table at the end."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def leave_now(run: Path) -> NoReturn:
 
 
 def go_on_with(run: Path) -> str:
-    """How to resume a run, as the command was called."""
+    """Return how to resume a run, as the command was called."""
     return f"go on with: {called_as()} resume {shlex.quote(str(run))}"
 
 
@@ -179,10 +179,14 @@ def resumable(path: Path) -> Iterator[None]:
         raise Interrupted(f"interrupted; {go_on}" if begun else "interrupted") from None
 
 
+_ENDING = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""Signals that end a run; Windows has no SIGHUP."""
+
+
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """No signal breaks off what a run ends with: it takes a moment, and half of it would help nobody."""
-    before = {each: signal.signal(each, signal.SIG_IGN) for each in (signal.SIGINT, signal.SIGTERM)}
+    before = {each: signal.signal(each, signal.SIG_IGN) for each in _ENDING}
     try:
         yield
     finally:

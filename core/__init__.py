@@ -1,1 +1,1 @@
-"""What all others stand on: errors, JSON lines, seeded choices, the registry of parts."""
+"""Foundations for all other packages: errors, JSON lines, seeded choices, the registry of parts."""

@@ -1,4 +1,4 @@
-"""The parts of this package, by kind and name, as entry points write them; and how parts of a kind are used."""
+"""Entry points of the parts of this package by kind and name, and what parts of a kind are called with."""
 
 from __future__ import annotations
 

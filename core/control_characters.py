@@ -1,4 +1,4 @@
-"""Text that others wrote, for a terminal."""
+"""Removes control characters from texts of others, for a terminal."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ _CONTROLS = re.compile(
 
 
 def strip_control_chars(text: str) -> str:
-    """The text on one line, without control sequences and without marks that reorder or hide text."""
+    """Return the text on one line, without control sequences and without marks that reorder or hide text."""
     return _CONTROLS.sub("", text).replace("\n", " ").replace("\t", " ")

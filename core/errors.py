@@ -1,4 +1,4 @@
-"""Every exception of the project.
+"""Exceptions of the project.
 
 ::
 
@@ -84,7 +84,7 @@ def _nearest(given: str, names: list[str]) -> str:
 
 
 def unknown(what: str, given: str, known: Iterable[str]) -> UsageError:
-    """The error for a name that does not exist, suggesting the nearest that does, or naming the nearest few.
+    """Return the error for a name that does not exist, suggesting the nearest that does, or naming the nearest few.
 
     Args:
         what: the kind of thing, e.g. `"arm"`.

@@ -1,4 +1,4 @@
-"""Files of JSON lines that are only ever added to, and that survive being killed."""
+"""Append-only files of JSON lines that survive a kill."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _spelled_out = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encod
 
 
 def as_line(value: Any) -> bytes:
-    """A value as JSON on one line, the line's end included."""
+    """Return a value as JSON on one line, the line's end included."""
     try:
         return to_json(value, inf_nan_mode="constants") + b"\n"
     except PydanticSerializationError:  # half a surrogate pair
@@ -29,7 +29,7 @@ def as_line(value: Any) -> bytes:
 
 
 def unwritable(path: Path, error: OSError) -> RunStopped:
-    """What a file that the disk does not take means for a run."""
+    """Return what a file that the disk does not take means for a run."""
     return RunStopped(f"cannot write {path}: {error.strerror or error}")
 
 
@@ -170,7 +170,7 @@ def _is_object(line: bytes) -> bool:
 
 
 def read_lines(path: Path) -> Iterator[dict[str, Any]]:
-    """The rows of a JSONL file, one by one; a torn last line is not one.
+    """Yield the rows of a JSONL file, one by one; a torn last line is not one.
 
     Raises:
         UsageError: a line other than a torn last one is no JSON: the file was changed by other hands.

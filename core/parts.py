@@ -1,4 +1,4 @@
-"""The registry of parts: agents, environments, models, reflectors, evaluators, memories, similarities and tables.
+"""Registry of parts: agents, environments, models, reflectors, evaluators, memories, similarities and tables.
 
 A part has a name and is found under it, whoever wrote it: those of this package stand in `built_in`, those of other
 packages are entry points of the group `reflex_bench.<kind>`. Both are loaded, checked and given their options here.
@@ -151,7 +151,7 @@ def _others(kind: Kind) -> Mapping[str, Sequence[EntryPoint]]:
 
 @lru_cache(maxsize=64)
 def _scanned(kind: Kind, path: tuple[str, ...]) -> Mapping[str, Sequence[EntryPoint]]:
-    """The parts of other packages; looked for again where the path has changed."""
+    """Return the parts of other packages; looked for again where the path has changed."""
     found: dict[str, list[EntryPoint]] = {}
     for point in entry_points(group=f"reflex_bench.{kind}"):
         # An installed version of this package may have entry points, too; one distribution can be found twice.

@@ -1,4 +1,4 @@
-"""The marks that models put around their reasoning, where it stands in the text of a reply."""
+"""Marks that models put around their reasoning in the text of a reply."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seeded choices that come out the same on every Python version and platform.
+"""Seeded random choices that are the same on every Python version and platform.
 
 Only `random.Random(str)` and its `random` are used: that is the one sequence that the standard library promises to keep
 for a given seed (https://docs.python.org/3/library/random.html#notes-on-reproducibility); `choice`, `sample` and

@@ -1,4 +1,4 @@
-"""The fixed texts that prompts are built with and by which a stand-in for a model recognises what it is asked.
+"""Fixed texts of prompts, by which the simulated model also recognises what it is asked.
 
 Agents write them, `reflex_bench.models.simulated` looks for them; neither needs to know the other's code. Each is part
 of a prompt: a change to one is a change of prompts, and gives runs another prompt hash.

@@ -1,4 +1,4 @@
-"""What an environment is to the rest of the harness.
+"""Protocols and records of environments.
 
 An `Environment` is the adapter for one benchmark. It loads a `Split` of `Task`s and opens a fresh `Episode` for every
 trial; nothing of one episode is visible to another. It also brings what only it can know: how to read its actions out
@@ -183,7 +183,10 @@ class Episode(Protocol):
         ...
 
     def result(self) -> Mapping[str, Any]:
-        """What only the environment knows at the end (`answer`, `em`, `f1`, …); numbers, strings, booleans or None."""
+        """Return what only the environment knows at the end (`answer`, `em`, `f1`, …).
+
+        Numbers, strings, booleans or None.
+        """
         ...
 
     def close(self) -> None:
@@ -212,7 +215,7 @@ class Environment(Protocol):
     prompts: Prompts
 
     def load(self, count: int | None = None, seed: int = 0) -> Split:
-        """The split, in the order of ids, or the `count` tasks that stand for it.
+        """Return the split, in the order of ids, or the `count` tasks that stand for it.
 
         Args:
             count: how many; None for all.
@@ -224,7 +227,7 @@ class Environment(Protocol):
         ...
 
     def start(self, task: Task) -> Episode:
-        """A fresh episode; cheap until `reset` is called."""
+        """Return a fresh episode; cheap until `reset` is called."""
         ...
 
     def read_action(self, completion: str, policy: ParsePolicy) -> Action:
@@ -236,7 +239,7 @@ class Environment(Protocol):
         ...
 
     def read_call(self, name: str, arguments: str, thought: str, extra: int) -> Action:
-        """The action of a native tool call. Never raises.
+        """Return the action of a native tool call. Never raises.
 
         Args:
             name, arguments: of the first call of a reply.
@@ -246,11 +249,14 @@ class Environment(Protocol):
         ...
 
     def without_feedback(self) -> Environment:
-        """The same environment, which tells no agent whether it succeeded: for arms in which something else decides."""
+        """Return the same environment, which tells no agent whether it succeeded.
+
+        For arms in which something else decides.
+        """
         ...
 
     def settings(self) -> Mapping[str, Any]:
-        """What must be on every row for two rows to be comparable: engine, versions, corpus and its hash."""
+        """Return what must be on every row for two rows to be comparable: engine, versions, corpus and its hash."""
         ...
 
     def close(self) -> None:
@@ -277,7 +283,7 @@ class OffersAdmissible(Protocol):
     """What an `Episode` also is where it can say which commands it would accept now."""
 
     def admissible(self) -> Sequence[str]:
-        """Every command that would be accepted now."""
+        """Return every command that would be accepted now."""
         ...
 
 
@@ -286,5 +292,5 @@ class CallsTools(Environment, Protocol):
     """An environment that can write its commands as calls of its own tools: for examples and for what was done."""
 
     def as_call(self, command: str) -> tuple[str, str] | None:
-        """The name of the tool and its arguments as JSON text; None for a command that is no call."""
+        """Return the name of the tool and its arguments as JSON text; None for a command that is no call."""
         ...

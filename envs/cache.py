@@ -1,4 +1,4 @@
-"""Where things that can be made again are kept between runs."""
+"""Cache folder for things that can be made again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VARIABLE = "REFLEX_BENCH_CACHE"
 
 
 def cache_folder() -> Path:
-    """`$REFLEX_BENCH_CACHE`, else `reflex-bench` in the XDG cache folder; not created here.
+    """Return `$REFLEX_BENCH_CACHE`, else `reflex-bench` in the XDG cache folder; not created here.
 
     Where the home folder cannot be written to, a folder of the user's own in that for temporary files.
 
@@ -25,7 +25,7 @@ def cache_folder() -> Path:
         return Path(own).expanduser()
     base = os.environ.get("XDG_CACHE_HOME")
     usual = (Path(base) if base else Path.home() / ".cache") / "reflex-bench"
-    return usual if _writable(usual) else _temporary()
+    return usual if is_writable(usual) else _temporary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,15 +86,15 @@ def _size(path: Path) -> int:
     return sum(each.stat().st_size for each in files)
 
 
-def _writable(folder: Path) -> bool:
-    """Whether a folder can be written to, or made."""
+def is_writable(folder: Path) -> bool:
+    """Return whether a folder can be written to, or made."""
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
 
 
 def _temporary() -> Path:
-    """A folder below that for temporary files, which nobody else can write to."""
+    """Return a folder below that for temporary files, which nobody else can write to."""
     user = os.getuid() if hasattr(os, "getuid") else os.environ.get("USERNAME", "user")
     folder = Path(tempfile.gettempdir()) / f"reflex-bench-{user}"
     folder.mkdir(mode=0o700, exist_ok=True)

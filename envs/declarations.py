@@ -1,4 +1,4 @@
-"""What an environment may say of itself beyond what every one must.
+"""Optional declarations of an environment.
 
 Each protocol stands for one such thing. An environment that does not have it works all the same; what the harness does
 without it stands in the protocol's docstring.

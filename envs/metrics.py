@@ -1,4 +1,4 @@
-"""What an environment says about the numbers that it measures.
+"""Metrics that an environment declares.
 
 An environment declares `Metric`s; the harness alone computes with them. Every table, comparison, picture and footnote
 takes a metric through the same path, whichever environment it comes from.

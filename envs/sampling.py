@@ -1,4 +1,4 @@
-"""Which tasks stand for a split: `--tasks N`."""
+"""Sampling of the tasks that stand for a split: `--tasks N`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an episode is written as one running text."""
+"""Form of an episode as one running text."""
 
 from __future__ import annotations
 

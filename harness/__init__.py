@@ -1,4 +1,4 @@
-"""Everything between a command and its result: planner, runner, store, metrics, tables.
+"""Harness between a command and its result: planner, runner, store, metrics, tables.
 
 A room imports only from those above it in this list, and `reporting` nothing of `running` or the other way round:
 

@@ -1,4 +1,4 @@
-"""What a model is to the rest of the harness: chat messages in, one reply with its usage out."""
+"""Protocol and records of models: chat messages in, one reply with its usage out."""
 
 from __future__ import annotations
 
@@ -95,18 +95,18 @@ def estimated_tokens(messages: Iterable[Message]) -> float:
 
 
 def characters_of(message: Message) -> int:
-    """How long a turn is as it is sent."""
+    """Return how long a turn is as it is sent."""
     called = len(message.call.name) + len(message.call.arguments) if message.call else 0
     return len(message.text or message.content) + len(message.reasoning) + called
 
 
 def characters_of_tools(tools: Sequence[Mapping[str, Any]]) -> int:
-    """How long the definitions of native tools are as they are sent: they are a part of every prompt."""
+    """Return how long the definitions of native tools are as they are sent: they are a part of every prompt."""
     return len(json.dumps(list(tools), ensure_ascii=False)) if tools else 0
 
 
 def tokens_of(usage: Usage) -> int | None:
-    """Tokens of prompt and reply together; None where the server did not say."""
+    """Return tokens of prompt and reply together; None where the server did not say."""
     if usage.prompt_tokens is None or usage.completion_tokens is None:
         return None
     return usage.prompt_tokens + usage.completion_tokens
@@ -176,7 +176,7 @@ class Model(Protocol):
         ...
 
     def complete(self, request: Request) -> Reply:
-        """One reply.
+        """Return one reply.
 
         Raises:
             ContextOverflow: the prompt does not fit.
@@ -186,11 +186,11 @@ class Model(Protocol):
         ...
 
     def cost(self, usage: Usage) -> float | None:
-        """US dollars for so many tokens; None where the price is unknown, never 0 in its stead."""
+        """Return US dollars for so many tokens; None where the price is unknown, never 0 in its stead."""
         ...
 
     def settings(self) -> Mapping[str, Any]:
-        """What belongs in `run.json`: endpoint (without secrets), API kind; for `simulated` its version."""
+        """Return what belongs in `run.json`: endpoint (without secrets), API kind; for `simulated` its version."""
         ...
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""How long a conversation an endpoint takes, where it tells that."""
+"""Context length of a model, where its endpoint tells it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def context_length(client: openai.OpenAI, url: str, name: str, is_local: bool) -
 
 
 def _entry(listing: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The model's entry in a list of models; the only one counts whatever its name."""
+    """Return the model's entry in a list of models; the only one counts whatever its name."""
     data = listing.get("data")
     entries = [each for each in data if isinstance(each, Mapping)] if isinstance(data, list) else []
     named = [each for each in entries if each.get("id") in (name, f"{name}:latest", f"models/{name}")]

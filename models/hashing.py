@@ -1,4 +1,4 @@
-"""The name of a request: what the journal is searched by."""
+"""Hash of a request, by which the journal is searched."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from reflex_bench.models.base import Message, Request, characters_of, characters
 
 
 def request_hash(request: Request) -> str:
-    """SHA-256 (64 hex digits) over everything that decides a reply: messages, temperature, max_tokens, stop
-    and seed; tools, further fields, the running text, tool calls and reasoning that is sent back where there are any.
+    """Return the SHA-256 (64 hex digits) over everything that decides a reply.
+
+    That is messages, temperature, max_tokens, stop and seed; where there are any, tools, further fields, the running
+    text, tool calls and reasoning that is sent back.
 
     The JSON it is taken over is canonical (sorted keys, no spaces, ASCII), so that machines and Python
     versions agree.
@@ -37,7 +39,7 @@ class IncrementalRequestHash:
         self._tail = ""
 
     def hash(self, request: Request) -> str:
-        """`request_hash` of the next request."""
+        """Return `request_hash` of the next request."""
         known, now = self._messages, request.messages
         defined = characters_of_tools(request.tools)
         if known and now[: len(known)] == known:
@@ -62,7 +64,7 @@ class IncrementalRequestHash:
         return whole.hexdigest()
 
     def _rest(self, request: Request) -> str:
-        """What follows the seed; in one conversation it is always the same."""
+        """Return what follows the seed; in one conversation it is always the same."""
         settings = (request.stop, request.temperature, request.tools, request.more, request.in_one)
         if settings != self._settings:
             rest: dict[str, Any] = {"stop": list(request.stop), "temperature": float(request.temperature)}
@@ -78,7 +80,7 @@ class IncrementalRequestHash:
 
 
 def _alike(now: Sequence[Message], before: Sequence[Message]) -> int:
-    """How many messages two conversations begin with in common."""
+    """Return how many messages two conversations begin with in common."""
     pairs = zip(now, before, strict=False)
     return next(
         (count for count, (mine, other) in enumerate(pairs) if mine != other), min(len(now), len(before))

@@ -1,4 +1,4 @@
-"""How many calls at a time a server on this machine takes.
+"""Number of calls at a time that a server on this machine takes.
 
 llama.cpp's server plays every call in one of its slots, which keeps what it computed of the last prompt: a chain whose
 calls find their slot again pays for the new end of its prompt alone. More calls than slots wait in the server's own

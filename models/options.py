@@ -1,4 +1,4 @@
-"""How a model is reached: what a run's settings say of its endpoint."""
+"""Options of a model's endpoint, from the settings of a run."""
 
 from __future__ import annotations
 

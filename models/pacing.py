@@ -1,4 +1,4 @@
-"""How fast one endpoint is asked: as fast as it answers, and no faster than it and the person allow."""
+"""Rate limiter of one endpoint: as fast as it answers, and no faster than it and the person allow."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class RateLimiter:
             self._wake()
 
     def release(self) -> None:
-        """The call of this thread is no longer in flight; nothing where none is."""
+        """End the call of this thread; do nothing where none is in flight."""
         if getattr(self._call, "in_flight", False):
             self._call.in_flight = False
             with self._lock:
@@ -106,7 +106,7 @@ class RateLimiter:
             self._waiting[0].set()
 
     def _wait(self, mine: threading.Event) -> float:
-        """Seconds after which to see again whether a call may begin; 0 or less: now."""
+        """Return seconds after which to see again whether a call may begin; 0 or less: now."""
         if self._waiting[0] is not mine or self._in_flight >= self.limit:
             return LOOK_UP
         now = time.monotonic()

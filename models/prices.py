@@ -1,4 +1,4 @@
-"""What a call costs, in US dollars; None wherever the price is not known, never 0 in its stead."""
+"""Prices of model calls in US dollars; None wherever the price is not known, never 0 in its stead."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Prices:
     cached: float | None = None
 
     def cost(self, usage: Usage) -> float | None:
-        """US dollars for one call; None where the server did not report its tokens."""
+        """Return US dollars for one call; None where the server did not report its tokens."""
         if usage.prompt_tokens is None or usage.completion_tokens is None:
             return None
         cached = min(usage.cached_tokens or 0, usage.prompt_tokens)
@@ -35,7 +35,7 @@ class Prices:
 
 
 def price_list(name: str, base_url: str) -> PriceOf | None:
-    """The published price of a model at an endpoint, from the `genai-prices` package where that is installed.
+    """Return the published price of a model at an endpoint, from the `genai-prices` package where that is installed.
 
     The package's bundled data are used as they are; nothing is fetched.
 

@@ -1,4 +1,4 @@
-"""Endpoints by name: `ollama/qwen3:8b` knows its address, and which variable holds its key."""
+"""Named endpoints: `ollama/qwen3:8b` knows its address, and which variable holds its key."""
 
 from __future__ import annotations
 

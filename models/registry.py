@@ -1,4 +1,4 @@
-"""From what a person writes after `--model` to a model.
+"""Opens the model that a person names after `--model`.
 
 Models are registered like all parts (`reflex_bench.core.parts`), those of other packages as entry points of the
 group `reflex_bench.models`. Each is a function `create(name: str, options: ModelOptions) -> Model`
@@ -26,7 +26,7 @@ UNNAMED = {"simulated": "simulated", "replay": "replay:<run directory>"}
 
 
 def open_model(spec: str, options: ModelOptions | None = None) -> Model:
-    """The model that a spec names. Nothing is sent yet: `Model.check` does that.
+    """Return the model that a spec names. Nothing is sent yet: `Model.check` does that.
 
     Args:
         spec: `simulated`, `<provider>/<name>`, `replay:<run directory>`, or `<entry point>/<name>` of another

@@ -1,4 +1,4 @@
-"""Answers from a run's own journal: anyone can run a published result again, without a key or a bill."""
+"""Replays a run's own journal: anyone can run a published result again, without a key or a bill."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class _Call(BaseModel):
 
 
 def create(name: str, options: ModelOptions) -> ReplayModel:
-    """The entry point of `replay:<run directory>`; the options have no bearing on it.
+    """Return the entry point of `replay:<run directory>`; the options have no bearing on it.
 
     Raises:
         UsageError: no such directory, or no journal in it.
@@ -122,7 +122,7 @@ class ReplayModel:
         return []
 
     def complete(self, request: Request) -> Reply:
-        """The recorded reply.
+        """Return the recorded reply.
 
         Raises:
             ModelError: kind `not_recorded`, where the recorded run never asked this.
@@ -138,11 +138,11 @@ class ReplayModel:
             ) from None
 
     def cost(self, usage: Usage) -> float | None:
-        """Unknown: what was paid stands with each recorded reply."""
+        """Return None: what was paid stands with each recorded reply."""
         return None
 
     def settings(self) -> Mapping[str, Any]:
-        """Which run answers, and with how many replies."""
+        """Return which run answers, and with how many replies."""
         models = sorted({reply.model for reply in self._replies.values() if reply.model})
         return {
             "kind": "replay",
@@ -157,7 +157,7 @@ class ReplayModel:
 
 
 def _read(journal: Path) -> tuple[dict[str, Reply], int]:
-    """The replies by request, and the number of unreadable lines; a torn last line is not counted."""
+    """Return the replies by request, and the number of unreadable lines; a torn last line is not counted."""
     replies: dict[str, Reply] = {}
     unreadable = 0
     with journal.open("rb") as lines:
@@ -178,7 +178,7 @@ def _was_simulated(run: Path) -> bool:
 
 
 def _changed_parameters(run: Path) -> dict[str, str]:
-    """What the endpoints of the recorded run did not take: its replies were made without it."""
+    """Return what the endpoints of the recorded run did not take: its replies were made without it."""
     models = _record(run).get("models")
     each = models.values() if isinstance(models, dict) else ()
     found = [model.get("changed_parameters") for model in each if isinstance(model, dict)]

@@ -1,4 +1,4 @@
-"""Whether a call that failed is made again, and when."""
+"""Decides whether a call that failed is made again, and when."""
 
 from __future__ import annotations
 

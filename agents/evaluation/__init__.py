@@ -1,1 +1,1 @@
-"""Who decides for the agent whether a trial passed."""
+"""Evaluators, which decide for the agent whether a trial passed."""

@@ -1,4 +1,4 @@
-"""Who decides, for the agent, whether a trial passed. The true outcome is the environment's and is recorded apart."""
+"""Evaluators, which decide for the agent whether a trial passed. The environment's outcome is recorded apart."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _malformed(heard: Sequence[Verdict]) -> int:
 
 
 def as_judged(trajectory: Trajectory, verdict: Verdict) -> Trajectory:
-    """A trial that did not pass, as its reflector is to see it: by the verdict, which may be wrong.
+    """Return a trial that did not pass, as its reflector is to see it: by the verdict, which may be wrong.
 
     Nothing of the true outcome shows: a success that was not seen as one is a failure like others. What the evaluator
     remarked goes along; the environment remarks nothing.

@@ -1,4 +1,4 @@
-"""A model as judge: of a whole attempt, and of one under way.
+"""Models as judges of a finished attempt, and of one under way.
 
 A judge sees what the agent saw, never how the attempt was counted. Its prompts are built static-first: the
 instructions, then the attempt, which for an attempt under way only grows at its end, then the question.
@@ -136,7 +136,7 @@ class StepJudge:
 
 
 def judging(told: Trajectory, prompts: Prompts, steps: int) -> tuple[Message, ...]:
-    """The conversation in which a finished attempt is judged.
+    """Return the conversation in which a finished attempt is judged.
 
     Args:
         told: the attempt, possibly shortened.
@@ -148,7 +148,7 @@ def judging(told: Trajectory, prompts: Prompts, steps: int) -> tuple[Message, ..
 
 
 def assessing(opening: str, steps: Sequence[Step], prompts: Prompts) -> tuple[Message, ...]:
-    """The conversation in which an attempt under way is judged."""
+    """Return the conversation in which an attempt under way is judged."""
     episode = numbered(opening, steps, prompts, STEP_STATUS.format(steps=len(steps)))
     return _conversation(STEP_INSTRUCTION, prompts, episode, STEP_REQUEST)
 

@@ -1,1 +1,1 @@
-"""What an arm remembers from trial to trial: sliding, retrieving, and strategies across tasks."""
+"""Memories of an arm from trial to trial: sliding, retrieving, and strategies across tasks."""

@@ -1,4 +1,4 @@
-"""What an arm remembers from trial to trial.
+"""Memory of an arm from trial to trial: protocols, records, and the sliding memory.
 
 A `Memory` belongs to one arm; the chain of a task uses the `TaskMemory` that `view` gives it. A memory that shows a
 task nothing but its own reflections applies everything at once, because no other chain can see it.
@@ -42,7 +42,7 @@ class TaskMemory(Protocol):
     """An arm's memory as the chain of one task uses it."""
 
     def shown(self, opening: str = "") -> tuple[Shown, ...]:
-        """What the next trial is shown, oldest first.
+        """Return what the next trial is shown, oldest first.
 
         Args:
             opening: the episode's first observation, where it is known: a memory that retrieves by likeness compares
@@ -51,7 +51,7 @@ class TaskMemory(Protocol):
         ...
 
     def all(self) -> tuple[str, ...]:
-        """Every reflection on this task, oldest first, whether it is shown or not."""
+        """Return every reflection on this task, oldest first, whether it is shown or not."""
         ...
 
     def add(self, text: str, trial: int, error_class: str = "") -> None:
@@ -84,7 +84,7 @@ class Memory(Protocol):
     cross_task: bool
 
     def view(self, task: Task) -> TaskMemory:
-        """The memory as the chain of a task uses it."""
+        """Return the memory as the chain of a task uses it."""
         ...
 
     def commit(self) -> None:
@@ -92,7 +92,10 @@ class Memory(Protocol):
         ...
 
     def dump(self) -> list[dict[str, Any]]:
-        """All that is kept, as rows for a JSONL file; what was handed in since the last `commit` is not in it."""
+        """Return all that is kept, as rows for a JSONL file.
+
+        What was handed in since the last `commit` is not in it.
+        """
         ...
 
     def load(self, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -104,7 +107,7 @@ class Memory(Protocol):
         ...
 
     def settings(self) -> Mapping[str, Any]:
-        """What belongs on the arm's row."""
+        """Return what belongs on the arm's row."""
         ...
 
 
@@ -155,10 +158,10 @@ class SlidingMemory:
         return SlidingView(task, self._kept.setdefault(task.id, []), self._size)
 
     def commit(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: nothing is shared."""
 
     def dump(self) -> list[dict[str, Any]]:
-        """One row a reflection, by task."""
+        """Return one row a reflection, by task."""
         return [asdict(kept) for task in sorted(self._kept) for kept in self._kept[task]]
 
     def load(self, rows: Iterable[Mapping[str, Any]]) -> None:
@@ -180,7 +183,7 @@ class SlidingView:
     size: int
 
     def shown(self, opening: str = "") -> tuple[Shown, ...]:
-        """The newest `size` reflections, oldest first."""
+        """Return the newest `size` reflections, oldest first."""
         newest = self.kept[-self.size :] if self.size else ()
         return tuple(Shown(kept.id, kept.text) for kept in newest)
 
@@ -232,7 +235,7 @@ def keep(mine: list[KeptReflection], task: Task, text: str, trial: int, error_cl
 
 
 def free_id(prefix: str, taken: Iterable[str]) -> str:
-    """The prefix with the next number; what was loaded may have left gaps."""
+    """Return the prefix with the next number; what was loaded may have left gaps."""
     ids = set(taken)
     return next(id for n in itertools.count(len(ids) + 1) if (id := f"{prefix}{n}") not in ids)
 
@@ -246,7 +249,7 @@ def count(kept: Iterable[KeptReflection], use: Use) -> None:
 
 
 def read_rows(rows: Iterable[Mapping[str, Any]], kind: type[T]) -> list[T]:
-    """Rows of a memory's file as what they were dumped from.
+    """Return rows of a memory's file as what they were dumped from.
 
     Raises:
         UsageError: a row is no such thing, or an id comes twice.

@@ -1,4 +1,4 @@
-"""From a configuration to a memory, whichever package it comes from."""
+"""Builds the memory that a configuration names, whichever package it comes from."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A memory that shows what was written about the most similar things."""
+"""Retrieving memory, which shows the reflections on the most similar tasks."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class RetrievalMemory:
         return RetrievalView(self, task, self._of.setdefault(task.id, []))
 
     def search(self, task: Task, opening: str) -> tuple[Shown, ...]:
-        """The reflections in scope that are most like a task, oldest first."""
+        """Return the reflections in scope that are most like a task, oldest first."""
         pool = self._committed if self.cross_task else self._of[task.id]
         live = [kept for kept in pool if not kept.evicted]
         if len(live) > self._size > 0:
@@ -100,7 +100,7 @@ class RetrievalMemory:
             kept.evicted = True
 
     def dump(self) -> list[dict[str, Any]]:
-        """One row a reflection: in the order of commits, or by task where nothing is shared."""
+        """Return one row a reflection: in the order of commits, or by task where nothing is shared."""
         if self.cross_task:
             return [asdict(kept) for kept in self._committed]
         return [asdict(kept) for task in sorted(self._of) for kept in self._of[task]]

@@ -1,4 +1,4 @@
-"""How alike two texts are: what a retrieving memory ranks by, and how a lesson that is no new one is recognised.
+"""Text similarity, for retrieval and for recognising duplicates.
 
 `tfidf` compares words, needs nothing, and is the default. The others compare meanings: `wordllama` (static embeddings
 that come with its package), `sentence-transformers/<model>` and `endpoint/<model>` (an OpenAI-compatible endpoint).
@@ -42,7 +42,7 @@ class Similarity(Protocol):
     def name(self) -> str: ...
 
     def scores(self, query: str, texts: Sequence[str]) -> list[float]:
-        """How alike the query is to each text: 1 for the same, 0 for nothing in common; rounded to `DIGITS`.
+        """Return how alike the query is to each text: 1 for the same, 0 for nothing in common; rounded to `DIGITS`.
 
         Raises:
             RunStopped: an endpoint does not answer; without it, nothing can be remembered.
@@ -51,7 +51,7 @@ class Similarity(Protocol):
 
 
 def best(ranks: Sequence[Any], size: int) -> list[int]:
-    """The places of the `size` > 0 highest ranks, in ascending order; of equal ranks the later place wins."""
+    """Return the places of the `size` > 0 highest ranks, in ascending order; of equal ranks the later place wins."""
     return sorted(sorted(range(len(ranks)), key=lambda place: (ranks[place], place))[-size:])
 
 
@@ -167,7 +167,7 @@ class Endpoint:
         self._endpoint = public_url(self._url)
 
     def __call__(self, texts: Sequence[str]) -> list[list[float]]:
-        """The vectors of some texts.
+        """Return the vectors of some texts.
 
         Raises:
             RunStopped: no usable answer, after the client's own retries.
@@ -204,7 +204,7 @@ class Endpoint:
 
 
 def _read_vectors(content: bytes, count: int) -> list[list[float]] | None:
-    """The vectors of an answer, in the order of the texts; None where it is malformed."""
+    """Return the vectors of an answer, in the order of the texts; None where it is malformed."""
     try:
         items = sorted(json.loads(content)["data"], key=lambda item: item["index"])
         vectors = [[float(number) for number in item["embedding"]] for item in items]

@@ -1,4 +1,4 @@
-"""A memory of lessons that hold beyond the task they were learned on, each as trusted as it has proved useful."""
+"""Strategy memory: lessons that hold beyond their task, trusted as far as they have proved useful."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class StrategyMemory:
         return StrategyView(self, task, self._of.setdefault(task.id, []))
 
     def search(self, task: Task, opening: str) -> tuple[Shown, ...]:
-        """The lessons for a task, oldest first."""
+        """Return the lessons for a task, oldest first."""
         chosen = self._trusted
         if len(chosen) > self._size > 0:
             query = f"{task.text}\n{opening}".strip()
@@ -170,7 +170,7 @@ class StrategyMemory:
         self._trusted = [lesson for lesson in self._lessons if lesson.state == "shown"]
 
     def dump(self) -> list[dict[str, Any]]:
-        """One row a lesson, oldest first, retired and evicted ones included."""
+        """Return one row a lesson, oldest first, retired and evicted ones included."""
         return [asdict(lesson) for lesson in self._lessons]
 
     def load(self, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -1,1 +1,1 @@
-"""From a failed trial to a reflection that may be remembered: reflectors, drafts, and the audit of each."""
+"""Reflectors, the audit of their drafts, and the cleanup of their replies."""

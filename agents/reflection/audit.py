@@ -1,4 +1,4 @@
-"""Whether a reflection is worth remembering, by rules.
+"""Audit of reflections by rules: whether one is worth remembering.
 
 The rules look at the text and at the trial it is about, never at how the next trial goes. Reflectors were seen to write
 nothing but an answer (`42`), nothing at all, or what they had written before: 21 of the 200 ALFWorld reflections that
@@ -97,7 +97,7 @@ def audit(
     verbs: Sequence[str],
     written: Written = WRITTEN,
 ) -> tuple[str, ...]:
-    """The rules that a reflection fails, in the order of `RULES`; none where it is worth remembering.
+    """Return the rules that a reflection fails, in the order of `RULES`; none where it is worth remembering.
 
     Args:
         text: the reflection.
@@ -135,7 +135,7 @@ def _cites(text: str, trajectory: Trajectory, names: Names) -> bool:
 
 
 def _asks(sentence: str) -> bool:
-    """Whether a sentence asks for something, and does not warn of it."""
+    """Return whether a sentence asks for something, and does not warn of it."""
     return bool(INSTRUCTION.search(sentence)) and not _DENIAL.search(sentence)
 
 
@@ -179,7 +179,7 @@ def _possible(text: str, max_steps: int | None, verbs: Sequence[str]) -> bool:
 
 
 def _knows(text: str, trial: int, noted: bool) -> bool:
-    """Whether all attempts and notes that are spoken of exist. The attempt to come may be spoken of, too."""
+    """Return whether all attempts and notes that are spoken of exist. The attempt to come may be spoken of, too."""
     named = [_count(word) for pair in _ATTEMPT.findall(text) for word in pair if word]
     past = [_count(word) for pair in _PAST.findall(text) for word in pair if word]
     if any(number > trial + 1 for number in named) or any(number > trial for number in past):
@@ -193,7 +193,7 @@ def _count(word: str) -> int:
 
 
 def _copied(text: str, trajectory: Trajectory, sources: Sequence[str]) -> bool:
-    """Whether a text has words, or names of things, that the reflector had from elsewhere than the trial."""
+    """Return whether a text has words, or names of things, that the reflector had from elsewhere than the trial."""
     steps = trajectory.steps
     own = [part for step in steps for part in (step.thought, step.action or "", step.observation)]
     # The task may be named, and so may how the trial ended; not so the list of the room.

@@ -1,4 +1,4 @@
-"""Whether a text is made of words that stood elsewhere, or of the same words again and again."""
+"""Detects texts that copy others or repeat themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replies that ended because no room was left: what of them is missing."""
+"""Detects what is missing of a reply that was cut off for lack of room."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MORE = "0"
 
 
 def missing(reply: Reply, read: Callable[[str], Action] | None = None) -> Missing:
-    """What is missing of a reply that was cut off; "" for one that ended by itself.
+    """Return what is missing of a reply that was cut off; "" for one that ended by itself.
 
     An action is whole where further text behind it would not change it (`Search[A]`), and may not be where it would
     (`Search[Lake Mer`, `go to cabinet 1`).
@@ -44,7 +44,7 @@ def missing(reply: Reply, read: Callable[[str], Action] | None = None) -> Missin
 
 
 def wants_room(reply: Reply, given: int, read: Callable[[str], Action] | None = None) -> bool:
-    """Whether a reply is to be asked for again with twice the room.
+    """Return whether a reply is to be asked for again with twice the room.
 
     Args:
         reply: as it came.

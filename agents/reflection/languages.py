@@ -1,4 +1,4 @@
-"""What can be said of a reflection that is not in English, whose words the audit's English rules do not know."""
+"""Audit of reflections that are not in English."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names of what occurs in a trial, and those that a text about it uses."""
+"""Names of what occurs in a trial, and the names that a text about it uses."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Names:
         return any(pair[0] in kinds and pair not in known for pair in _pairs(sentence, kinds))
 
     def occur(self, text: str) -> bool:
-        """Whether a text names something that occurs; a number may be missing, an `s` may be added."""
+        """Return whether a text names something that occurs; a number may be missing, an `s` may be added."""
         words = spaced_words(text)
         forms = ("{}", "{}s", "{}es")
         plurals = (f"{name.removesuffix('f')}ves" for name in self.any if name.endswith("f"))
@@ -73,7 +73,7 @@ def names_of(trajectory: Trajectory) -> Names:
 
 
 def _pairs(text: str, kinds: Collection[str]) -> Iterator[tuple[str, str]]:
-    """(kind, number) of the things that a text names, also in the plural ("shelves 7 and 8")."""
+    """Yield (kind, number) of the things that a text names, also in the plural ("shelves 7 and 8")."""
     for kind, number in _NUMBERED.findall(text):
         yield _singular(kind, kinds), number
     for kind, more, following in _LISTED_NUMBERS.findall(text):

@@ -1,4 +1,4 @@
-"""Whether a reflection asks for anything that its trial has not done already."""
+"""Checks whether a reflection asks for anything that its trial has not done already."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def asks_for_the_same(
 
 
 def _is(step: Step, verb: str, name: str) -> bool:
-    """Whether a step took an action on a thing: `Search[…]` on the title, a command on every name in it."""
+    """Return whether a step took an action on a thing: `Search[…]` on the title, a command on every name in it."""
     action = step.action or ""
     bracket = _BRACKETS.search(action)
     if bracket is None:
@@ -65,7 +65,7 @@ def _title(text: str) -> str:
 def _asked(
     said: Sequence[str], verbs: Mapping[tuple[str, ...], str], names: Collection[str]
 ) -> Iterator[tuple[str, str]]:
-    """Every verb with the thing that it is about; one that looks something up, with the word that follows."""
+    """Yield every verb with the thing that it is about; one that looks something up, with the word that follows."""
     for place in range(len(said)):
         form = next((each for each in verbs if tuple(said[place : place + len(each)]) == each), None)
         if form is None:

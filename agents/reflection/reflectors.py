@@ -1,4 +1,4 @@
-"""How an agent reflects on a failed trial."""
+"""Reflectors, which turn a failed trial into something to remember."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Reflector(Protocol):
         *,
         auditing: Auditing = AUDITING,
     ) -> Reflection | None:
-        """The reflection; None where there is none to make.
+        """Return the reflection; None where there is none to make.
 
         Args:
             failed: a trial that did not pass, as its evaluator saw it

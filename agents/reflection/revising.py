@@ -1,4 +1,4 @@
-"""From what a reflector writes to what is remembered: each draft is audited, a bad one is asked for once more."""
+"""Revision of reflections: each draft is audited, and a bad one is asked for once more."""
 
 from __future__ import annotations
 
@@ -122,5 +122,5 @@ class Revision:
 
 
 def unwritten(kind: str, failed: Trajectory) -> Reflection:
-    """What stands for a reflection that the model could not be asked for: nothing to remember, but counted."""
+    """Return what stands for a reflection that the model could not be asked for: nothing to remember, but counted."""
     return Reflection("", kind, None, error_class_of(failed), (), 0, False)

@@ -1,4 +1,4 @@
-"""A reflection as a filled-in form: where the plan and what happened parted, why, and what to do about it."""
+"""Structured reflection: a form with where plan and events parted, why, and what to do about it."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def structured(
 
 
 def as_sentences(found: Diagnosis) -> str:
-    """A diagnosis as it is remembered: prose, in the order in which it is of use."""
+    """Return a diagnosis as it is remembered: prose, in the order in which it is of use."""
     return (
         f"At step {found.failed_step} I expected: {_end(found.expected)} But: {_end(found.observed)} "
         f"The cause ({found.deviation_type.replace('_', ' ')}, {100 * found.confidence:.0f}% sure): "
@@ -92,7 +92,7 @@ def _end(text: str) -> str:
 def diagnosing(
     told: Trajectory, earlier: Sequence[str], prompts: Prompts, history: Sequence[str]
 ) -> tuple[Message, ...]:
-    """The conversation in which a diagnosis is asked for.
+    """Return the conversation in which a diagnosis is asked for.
 
     Args:
         told: the failed trial, possibly shortened.

@@ -1,4 +1,4 @@
-"""From a reflector's reply to the text that may be remembered: what runs on, breaks off or repeats is taken out.
+"""Cleanup of a reflector's reply: takes out what runs on, breaks off or repeats.
 
 Models that continue a text write the next example behind their reflection, models of all kinds are stopped in the
 middle of a sentence by their limit of tokens, and small ones say one sentence over and over. What was taken out is

@@ -1,1 +1,1 @@
-"""What commands take: groups of options, options that are given twice, and the names of runs, files and addresses."""
+"""Arguments of commands: groups of options, options that are given twice, and names of runs, files and addresses."""

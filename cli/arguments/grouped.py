@@ -1,4 +1,4 @@
-"""Commands that take groups of options: a parameter that is a dataclass stands for one option a field.
+"""Commands with grouped options: a parameter that is a dataclass stands for one option a field.
 
 Typer reads one option a parameter from a function's signature; it knows no groups.
 """

@@ -1,9 +1,10 @@
-"""Where runs lie, and how a person names one."""
+"""Finds where runs lie, and the runs that a person names."""
 
 from __future__ import annotations
 
 import fnmatch
 import os
+import re
 import shlex
 import shutil
 import sys
@@ -15,6 +16,9 @@ from typing import Annotated
 from reflex_bench.cli.options import RESULTS, RESULTS_DEFAULT, option
 from reflex_bench.core.errors import UsageError, unknown
 
+_TYPED_AGAIN = re.compile(r"[\w.+=@][\w.+=@,:%-]*")
+"""Names of runs that are no option, and that no shell takes for something else."""
+
 Results = Annotated[
     Path | None,
     option(None, *RESULTS, default=RESULTS_DEFAULT),
@@ -22,7 +26,7 @@ Results = Annotated[
 
 
 def called_as() -> str:
-    """The command as the person calls it: what a hint tells them to type.
+    """Return the command as the person calls it: what a hint tells them to type.
 
     `scripts/reflex` names itself in `REFLEX_BENCH_CALLED_AS`. A script that the search path leads to goes by its bare
     name; any other by its path.
@@ -39,22 +43,22 @@ def called_as() -> str:
 
 
 def as_called(text: str) -> str:
-    """A message in which every command, written as "`reflex …`", is named as the person calls it."""
+    """Return a message in which every command, written as "`reflex …`", is named as the person calls it."""
     return text.replace("`reflex ", f"`{called_as()} ")
 
 
 def results_root(given: Path | None) -> Path:
-    """The directory of runs: what was given, else `REFLEX_BENCH_RESULTS`, else `./results`."""
+    """Return the directory of runs: what was given, else `REFLEX_BENCH_RESULTS`, else `./results`."""
     return given or Path(os.environ.get("REFLEX_BENCH_RESULTS", "results"))
 
 
 def named(run: Path) -> str:
-    """How to name a run in a command that is typed next: by its name where runs lie, elsewhere by its path."""
+    """Return how to name a run in a command that is typed next: by its name where runs lie, elsewhere by its path."""
     return shlex.quote(run.name if run.parent.resolve() == results_root(None).resolve() else str(run))
 
 
 def runs(given: Path | None) -> list[Path]:
-    """Every run directory there is, oldest first."""
+    """Return every run directory there is, oldest first."""
     found = results_root(given).glob("*/run.json")
     return sorted(
         (path.parent for path in found), key=lambda path: ((path / "run.json").stat().st_ctime, path.name)
@@ -62,7 +66,7 @@ def runs(given: Path | None) -> list[Path]:
 
 
 def run_path(name: str, given: Path | None) -> Path:
-    """The directory of a run that a person named: a path, a name in the results directory, or `latest`.
+    """Return the directory of a run that a person named: a path, a name in the results directory, or `latest`.
 
     Raises:
         UsageError: there is none; the nearest name is suggested.
@@ -82,7 +86,7 @@ def run_path(name: str, given: Path | None) -> Path:
 
 
 def run_paths(names: Sequence[str] | None, given: Path | None) -> list[Path]:
-    """The directories of the runs that a person named; `x-*` stands for all whose name fits, by name.
+    """Return the directories of the runs that a person named; `x-*` stands for all whose name fits, by name.
 
     Args:
         names: as for `run_path`; none for the latest.
@@ -101,7 +105,7 @@ def run_paths(names: Sequence[str] | None, given: Path | None) -> list[Path]:
 
 
 def new_run(given: Path | None, run_id: str | None, environment: str) -> Path:
-    """The directory for a new run, which does not exist yet.
+    """Return the directory for a new run, which does not exist yet.
 
     Raises:
         UsageError: the name is taken, or no single file name.
@@ -110,6 +114,11 @@ def new_run(given: Path | None, run_id: str | None, environment: str) -> Path:
     if run_id is not None:
         if Path(run_id).name != run_id or run_id in ("", ".", "..", "latest"):
             raise UsageError(f"--run-id {run_id!r}: a plain name is wanted; --results says where it lies")
+        if not _TYPED_AGAIN.fullmatch(run_id):
+            raise UsageError(
+                f"--run-id {run_id!r}: such a name cannot be typed again as it stands; letters, digits and . _ - + = @ "
+                "are wanted, and no - in front"
+            )
         return root / run_id
     stem = f"{datetime.now():%Y%m%d-%H%M%S}-{environment}"
     path, number = root / stem, 2

@@ -1,4 +1,4 @@
-"""ALFWorld behind the harness's protocol."""
+"""ALFWorld as an environment of the harness."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Options(BaseModel):
 
 
 def create(options: Mapping[str, Any]) -> Environment:
-    """The environment with the given options; see `Options`.
+    """Return the environment with the given options; see `Options`.
 
     Raises:
         UsageError: an option that does not exist or cannot have that value.
@@ -133,7 +133,7 @@ class AlfworldEnvironment:
         self._read = lru_cache(maxsize=GAMES_KEPT)(self._read_game)
 
     def load(self, count: int | None = None, seed: int = 0) -> Split:
-        """The split, filtered by `task_ids` and `task_type`; of that, `count` tasks.
+        """Return the split, filtered by `task_ids` and `task_type`; of that, `count` tasks.
 
         The procedural split grows as needed.
         """
@@ -156,7 +156,7 @@ class AlfworldEnvironment:
         return min(count, previewed(self._options.task_type))
 
     def start(self, task: Task) -> Episode:
-        """A fresh episode; the game is opened by its `reset`."""
+        """Return a fresh episode; the game is opened by its `reset`."""
         path: Path = task.data.path
         return AlfworldEpisode(path, task.data.steps, self._open, hints=self._options.feedback == "hint")
 
@@ -181,7 +181,7 @@ class AlfworldEnvironment:
         return actions.read_action(completion, "admissible", admissible)
 
     def tools(self) -> tuple[Mapping[str, Any], ...]:
-        """None: a household is commanded in words."""
+        """Return no tools: a household is commanded in words."""
         return ()
 
     def read_call(self, name: str, arguments: str, thought: str, extra: int) -> Action:
@@ -189,11 +189,11 @@ class AlfworldEnvironment:
         return Action(thought, error="unknown_action")
 
     def without_feedback(self) -> AlfworldEnvironment:
-        """Itself: a game never says whether it is won, it only ends."""
+        """Return itself: a game never says whether it is won, it only ends."""
         return self
 
     def metrics(self) -> tuple[Metric, ...]:
-        """How far from a known plan the won games were."""
+        """Return how far from a known plan the won games were."""
         return METRICS
 
     def generate(self, seed: int, tasks: int, out: Path) -> None:
@@ -209,12 +209,12 @@ class AlfworldEnvironment:
         fetch(out, base_url)
 
     def recognised_by(self, task: Task, opening: str) -> tuple[str, str]:
-        """A game's room with its receptacles, and its goal; many rooms share a goal, and many goals a room."""
+        """Return a game's room with its receptacles, and its goal; many rooms share a goal, and many goals a room."""
         found = _ROOM_AND_GOAL.search(opening)
         return ("room and goal", found[0]) if found else ("text", task.text)
 
     def verifier(self) -> OfficialVerifier:
-        """What replays its trials in the official engine, in which no command is answered with a hint.
+        """Return what replays its trials in the official engine, in which no command is answered with a hint.
 
         Raises:
             UsageError: the official engine is not installed.
@@ -225,7 +225,7 @@ class AlfworldEnvironment:
         return OfficialVerifier(AlfworldEnvironment(options))
 
     def settings(self) -> Mapping[str, Any]:
-        """The engine and every version that decides what a game is."""
+        """Return the engine and every version that decides what a game is."""
         settings: dict[str, Any] = {"engine": self._options.engine, "alfworld": package_version()}
         if self._options.engine == "official":
             settings["textworld"] = version("textworld")
@@ -240,7 +240,7 @@ class AlfworldEnvironment:
         self._pool.close()
 
     def _open(self, path: Path) -> Opened:
-        """A fresh game in the engine that is to play it, and what an episode needs beside it."""
+        """Return a fresh game in the engine that is to play it, and what an episode needs beside it."""
         from reflex_bench.envs.alfworld.engine.game import Game as NativeGame
 
         vocabulary, grammar, unknown = self._read(path)
@@ -254,7 +254,7 @@ class AlfworldEnvironment:
         return Opened(remote, grammar, "official", vocabulary, unknown, remote.close)
 
     def _read_game(self, path: Path) -> tuple[Vocabulary | None, Grammar, str | None]:
-        """What there is to know about a game, how it speaks, and why the native engine cannot play it, if so."""
+        """Return what there is to know about a game, how it speaks, and why the native engine cannot play it, if so."""
         from reflex_bench.envs.alfworld.engine.loading.pddl import UnknownGame, UnwinnableGame
         from reflex_bench.envs.alfworld.engine.loading.reading import read_household
         from reflex_bench.envs.alfworld.engine.refusals import Vocabulary

@@ -85,7 +85,7 @@ class AlfworldEpisode:
         self._admissible: tuple[str, ...] = ()
 
     def reset(self) -> str:
-        """The first look round and the task, without TextWorld's banner."""
+        """Return the first look round and the task, without TextWorld's banner."""
         if self._opened is not None:
             raise EnvironmentFailure("an episode is started once; start another for another trial")
         self._opened = self._open_game(self._path)
@@ -110,11 +110,11 @@ class AlfworldEpisode:
         return StepResult(observation, answer.won, done=answer.won, valid=valid, reason=reason)
 
     def admissible(self) -> Sequence[str]:
-        """The commands that the game would accept now, in its own grammar."""
+        """Return the commands that the game would accept now, in its own grammar."""
         return self._admissible
 
     def result(self) -> Mapping[str, Any]:
-        """What a trial's row says besides.
+        """Return what a trial's row says besides.
 
         `plan_length`: an upper bound on the steps needed; `translated`: commands put into the game's grammar; `engine`:
         `native` or `official`; `refused`: why the native engine did not play, where it was to.
@@ -134,7 +134,7 @@ class AlfworldEpisode:
 
 
 def _hint(game: GameInPlay, command: str) -> str:
-    """Why a command had no effect, as it is added to the answer; "" where that is not known."""
+    """Return why a command had no effect, as it is added to the answer; "" where that is not known."""
     from reflex_bench.envs.alfworld.engine.game import Game as NativeGame
     from reflex_bench.envs.alfworld.engine.hints import why_without_effect
 

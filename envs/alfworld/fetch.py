@@ -130,7 +130,7 @@ def _check_member(member: zipfile.ZipInfo, folder: Path, archive: str) -> None:
 
 
 def _download(archive: Archive, url: str, folder: Path) -> Path:
-    """The complete, checked file; partial content stays in `<name>.part` for the next call."""
+    """Return the complete, checked file; partial content stays in `<name>.part` for the next call."""
     path = folder / archive.name
     if path.exists():
         return path

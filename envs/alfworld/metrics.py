@@ -1,4 +1,4 @@
-"""The numbers that are measured of a game."""
+"""Metrics of ALFWorld games."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The named sets of ALFWorld tasks, and which of their tasks are taken."""
+"""Named sets of ALFWorld tasks, and the choice of tasks from them."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _split_of(entries: Iterable[Entry], folder: Path, recipe: Recipe) -> Split:
 
 
 def games_needed(tasks: int | None, task_type: str | None) -> int:
-    """How many games to generate so that `tasks` of them have the type wanted; at least the default number.
+    """Return how many games to generate so that `tasks` of them have the type wanted; at least the default number.
 
     Raises:
         UsageError: more than are generated for one run.
@@ -192,7 +192,7 @@ def select(split: Split, count: int | None, seed: int = 0, sampling: Sampling = 
 
 
 def only(split: Split, task_ids: Sequence[str] = (), task_type: str | None = None) -> Split:
-    """A split without the tasks that were not asked for.
+    """Return a split without the tasks that were not asked for.
 
     Args:
         split: as loaded.

@@ -1,4 +1,4 @@
-"""Reading what models write: what every environment's parser does before it looks for its own actions.
+"""Parsing of completions that every environment does before it looks for its own actions.
 
 `clean` takes away what is no text of the turn (signs that nobody sees, tokens of a chat template, channels, reasoning),
 `first_text_call` finds a tool call that was written as text, `labels` knows the words for thought, action, input,

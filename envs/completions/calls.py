@@ -150,7 +150,7 @@ class TextCall:
 
 
 def first_text_call(text: str) -> TextCall | None:
-    """The first tool call in a text; None where there is none. Never raises."""
+    """Return the first tool call in a text; None where there is none. Never raises."""
     brace = "{" in text
     marked = _HINT.search(text) is not None
     if not brace and not marked:
@@ -164,7 +164,7 @@ def first_text_call(text: str) -> TextCall | None:
 
 
 def interpreted(value: Any, depth: int = 0) -> tuple[str, Mapping[str, Any] | str, str, int] | None:
-    """(name, arguments, thought, further calls) of a value that is a call; None for any other."""
+    """Return (name, arguments, thought, further calls) of a value that is a call; None for any other."""
     if depth > MAX_DEPTH:
         return None
     if isinstance(value, list):
@@ -214,7 +214,7 @@ def _arguments_of(fields: Mapping[str, Any], name: str) -> Mapping[str, Any] | s
 
 
 def as_mapping(text: str) -> Mapping[str, Any] | str:
-    """The object that a text is the JSON of, else the text."""
+    """Return the object that a text is the JSON of, else the text."""
     stripped = text.strip()
     if stripped.startswith("{"):
         value = value_at(stripped, 0)

@@ -1,4 +1,4 @@
-"""Characters that look like others or like nothing."""
+"""Normalises characters that look like others or like nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WIDE = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | {0x3002: 
 
 
 def tidy(text: str, repairs: list[str]) -> str:
-    """The text with ordinary line breaks and blanks, and without signs that nobody sees."""
+    """Return the text with ordinary line breaks and blanks, and without signs that nobody sees."""
     if text.isascii() and "\r" not in text:
         return text
     tidied = _LINE_BREAK.sub("\n", text)
@@ -31,5 +31,5 @@ def tidy(text: str, repairs: list[str]) -> str:
 
 
 def narrow(text: str) -> str:
-    """The text with full-width letters, digits and signs as ordinary ones; as long as before, sign for sign."""
+    """Return the text with full-width letters, digits and signs as ordinary ones; as long as before, sign for sign."""
     return text if text.isascii() else text.translate(_WIDE)

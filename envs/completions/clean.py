@@ -1,4 +1,4 @@
-"""From a completion to the text of the turn."""
+"""Cleans a completion down to the text of the turn."""
 
 from __future__ import annotations
 

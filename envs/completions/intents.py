@@ -1,4 +1,4 @@
-"""An action that prose announces: "Next, I'll run `go to desk 1`."."""
+"""Finds actions that prose announces: "Next, I'll run `go to desk 1`."."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MARKED = re.compile(r"(?:[`\"“]|\*\*)([^`\"“”*\n]{3,200})(?:[`\"”]|\*\*
 
 
 def announced(line: str) -> tuple[int, int] | None:
-    """Where the marked words stand that a line says will be done; None where it says no such thing, or doubts it.
+    """Return where the marked words stand that a line says will be done; None if it says or doubts none.
 
     The words stand in backticks, quotation marks or bold type at the end of the line, behind words such as "I will".
     """

@@ -1,4 +1,4 @@
-"""The words that stand before a thought, an action, its input, an observation or an answer, in several languages.
+"""Labels before a thought, an action, its input, an observation or an answer, in several languages.
 
 English, German, French, Spanish, Italian, Portuguese, Russian, Chinese, Japanese and Korean. Each constant is a piece
 of a regular expression, to be used with `re.IGNORECASE`.

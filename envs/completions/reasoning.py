@@ -1,4 +1,4 @@
-"""Tells a model's reasoning from its reply."""
+"""Separates a model's reasoning from its reply."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ANNOUNCED = re.compile(
 
 
 def split_reasoning(text: str, repairs: list[str]) -> tuple[str, str, bool]:
-    """The text outside reasoning marks, what stood inside them, and whether a mark was never closed.
+    """Return the text outside reasoning marks, what stood inside them, and whether a mark was never closed.
 
     A closing mark without an opening one makes all text before it reasoning: some chat templates write the opening mark
     themselves.

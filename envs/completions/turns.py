@@ -1,4 +1,4 @@
-"""Tokens of chat templates and channels: which part of a completion is the turn that was asked for.
+"""Finds the turn that was asked for among the tokens of chat templates and channels.
 
 A server that does not stop at the end of a turn, or does not hide its special tokens, leaves them in the text (ChatML,
 Llama 3 and 4, Mistral, DeepSeek, Gemma, GLM, Phi, Cohere, EXAONE, Granite, Kimi, InternLM, MiniMax), as it leaves the
@@ -52,7 +52,10 @@ _BARE_CALL = re.compile(r"\s*to=(?:functions\.)?(\w{1,40})\s*(?:json|code)?\s*(?
 
 
 def own_turn(text: str, repairs: list[str]) -> str:
-    """What the model says in its own turn: no tokens of the template, nothing of another speaker or a later turn."""
+    """Return what the model says in its own turn.
+
+    No tokens of the template, nothing of another speaker or a later turn.
+    """
     if not _HINT.search(text):
         return text
     kept: list[str] = []
@@ -76,7 +79,7 @@ def own_turn(text: str, repairs: list[str]) -> str:
 
 
 def final_channel(text: str, repairs: list[str]) -> tuple[str, str]:
-    """The text that is meant for the user, and what stood in the channel for reasoning.
+    """Return the text that is meant for the user, and what stood in the channel for reasoning.
 
     A call in the channel `commentary` comes out as a tool call in the form that `calls` reads.
     """

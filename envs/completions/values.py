@@ -1,4 +1,4 @@
-"""JSON as models write it: with comments of prose around it, single quotes, a comma too many, or cut off."""
+"""Reads JSON as models write it: with comments around it, single quotes, a comma too many, or cut off."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PYTHON_WORD = re.compile(r"\b(True|False|None)\b")
 
 
 def value_at(text: str, start: int) -> tuple[Any, int] | None:
-    """The JSON object or list that begins at `start`, and the index behind it; None for none. Never raises."""
+    """Return the JSON object or list that begins at `start`, and the index behind it; None for none. Never raises."""
     try:
         return _DECODER.raw_decode(text, start)
     except (ValueError, RecursionError):
@@ -36,7 +36,7 @@ def value_at(text: str, start: int) -> tuple[Any, int] | None:
 
 
 def _extent(text: str, start: int) -> tuple[int, str | None]:
-    """Where the value ends, and what is missing at its end; None for brackets that do not pair."""
+    """Return where the value ends, and what is missing at its end; None for brackets that do not pair."""
     open_brackets: list[str] = []
     quote = ""
     index = start

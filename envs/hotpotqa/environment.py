@@ -138,7 +138,7 @@ class HotpotEnvironment:
         return texts
 
     def load(self, count: int | None = None, seed: int = 0) -> Split:
-        """The split, by id, or the `count` tasks that stand for it; the data is read once.
+        """Return the split, by id, or the `count` tasks that stand for it; the data is read once.
 
         The invented world grows where it would have fewer than `count`.
 
@@ -198,7 +198,7 @@ class HotpotEnvironment:
                 )
 
     def gold_context(self, task: Task) -> str:
-        """The paragraphs that hold the answer, each once (Reflexion's notebook repeats one for each fact in it).
+        """Return the paragraphs that hold the answer, each once (Reflexion's notebook repeats one for each fact in it).
 
         Raises:
             UsageError: the task carries no paragraphs.
@@ -210,7 +210,7 @@ class HotpotEnvironment:
         return "\n\n".join(f"{page.name}: {page.text}" for page in pages)
 
     def start(self, task: Task) -> Episode:
-        """A fresh episode."""
+        """Return a fresh episode."""
         with self._lock:
             corpus = self._corpus
         if self.options.corpus == "question":
@@ -236,15 +236,15 @@ class HotpotEnvironment:
         return tuple(native.tools())
 
     def read_call(self, name: str, arguments: str, thought: str, extra: int) -> Action:
-        """The action of a native tool call. Never raises."""
+        """Return the action of a native tool call. Never raises."""
         return native.from_tool_call(name, arguments, thought=thought, extra=extra)
 
     def as_call(self, command: str) -> tuple[str, str] | None:
-        """A command as a native tool call."""
+        """Return a command as a native tool call."""
         return native.as_tool_call(command)
 
     def without_feedback(self) -> HotpotEnvironment:
-        """The same environment, in which Finish is answered without a verdict."""
+        """Return the same environment, in which Finish is answered without a verdict."""
         silent = copy.copy(self)
         silent.feedback = "none"
         return silent
@@ -260,11 +260,11 @@ class HotpotEnvironment:
         generator.write(seed, tasks, out)
 
     def recognised_by(self, task: Task, opening: str) -> tuple[str, str]:
-        """The question."""
+        """Return the question."""
         return "question", task.text
 
     def success_rule(self, name: str | None = None) -> SuccessRule:
-        """The rule by which a question is solved, or another one by its name.
+        """Return the rule by which a question is solved, or another one by its name.
 
         Raises:
             UsageError: there is no such rule.
@@ -272,7 +272,7 @@ class HotpotEnvironment:
         return self.rule if name is None else success_rule(name)
 
     def settings(self) -> Mapping[str, Any]:
-        """What decides whether two rows can be compared."""
+        """Return what decides whether two rows can be compared."""
         with self._lock:
             corpus = self._corpus
         return {
@@ -287,11 +287,11 @@ class HotpotEnvironment:
         }
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: nothing is held open."""
 
 
 def create(options: Mapping[str, Any]) -> HotpotEnvironment:
-    """The environment for these options; nothing is loaded yet.
+    """Return the environment for these options; nothing is loaded yet.
 
     Args:
         options: the fields of `Options`.

@@ -51,7 +51,7 @@ class HotpotEpisode:
         self._reached: set[str] = set()
 
     def reset(self) -> str:
-        """The question."""
+        """Return the question."""
         return f"Question: {self._task.text}"
 
     def step(self, command: str) -> StepResult:
@@ -115,7 +115,7 @@ class HotpotEpisode:
         return StepResult(text, won=won, done=True)
 
     def result(self) -> Mapping[str, Any]:
-        """The answer (None where Finish was never called), its official scores, and the gold pages that were opened."""
+        """Return the answer (None where Finish was never called), its scores, and the gold pages opened."""
         score = answer_score(self._answer, self._question.answer)
         return {
             "answer": self._answer,
@@ -130,4 +130,4 @@ class HotpotEpisode:
         }
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is held."""

@@ -1,4 +1,4 @@
-"""What a reader must know of the gold answers and gold pages of a split: how many questions lack what."""
+"""Counts how many questions of a split lack a gold answer or gold pages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reflex_bench.envs.hotpotqa.scoring import normalise
 
 
 def gold_notes(tasks: Sequence[Task], corpus: object, own_pages: bool) -> Iterator[str]:
-    """One line for everything that some questions lack.
+    """Yield one line for everything that some questions lack.
 
     Args:
         tasks: of the split, as they are run.

@@ -1,4 +1,4 @@
-"""The numbers that are measured of an answer."""
+"""Metrics of HotPotQA answers."""
 
 from __future__ import annotations
 

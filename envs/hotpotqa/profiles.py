@@ -1,4 +1,4 @@
-"""What the agent is told: three observation profiles over the same corpus and the same actions.
+"""Observation profiles: three wordings of answers over the same corpus and the same actions.
 
 `reflex` (default) shows the true sentences of the data, says where a search shows the whole page, forgets the lookup
 with every search, clears the page on a miss, and tells "nothing found" from "nothing more".
@@ -86,7 +86,7 @@ def _reflex_missed(query: str, miss: Missing) -> str:
 
 
 def react_sentences(page: Document) -> tuple[str, ...]:
-    """ReAct's split: at line breaks and at every full stop with a space, each piece with a full stop appended."""
+    """Split as ReAct does: at line breaks and at every full stop with a space, each piece with a full stop appended."""
     lines = [line.strip() for line in page.text.split("\n")]
     pieces = [piece.strip() for line in lines for piece in line.split(". ")]
     return tuple(f"{piece}." for piece in pieces if piece)
@@ -103,7 +103,7 @@ def _react_missed(query: str, miss: Missing) -> str:
 
 
 def paragraphs(page: Document) -> tuple[str, ...]:
-    """LangChain's split: at empty lines."""
+    """Split as LangChain does: at empty lines."""
     return tuple(page.text.split("\n\n"))
 
 
@@ -177,6 +177,6 @@ PROFILES = {profile.name: profile for profile in (REFLEX, REACT, REFLEXION)}
 
 
 def matching(units: Sequence[str], keyword: str) -> tuple[str, ...]:
-    """The units that contain the keyword, whatever the letter case."""
+    """Return the units that contain the keyword, whatever the letter case."""
     wanted = keyword.lower()
     return tuple(unit for unit in units if wanted in unit.lower())

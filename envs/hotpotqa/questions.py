@@ -1,4 +1,4 @@
-"""HotPotQA questions, and how both official schemas are read.
+"""HotPotQA questions in both official schemas.
 
 The authors' files have `_id`, `supporting_facts` as [title, index] pairs and `context` as [title, sentences] pairs; the
 hub (`hotpotqa/hotpot_qa`) has `id` and a dictionary of lists for both.
@@ -46,7 +46,7 @@ class Question:
 
 
 def task(record: Mapping[str, Any]) -> Task:
-    """A task from a record of either schema.
+    """Return a task from a record of either schema.
 
     Raises:
         ValueError: says what is wrong with the record.

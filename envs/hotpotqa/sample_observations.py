@@ -1,4 +1,4 @@
-"""Every kind of answer that an episode gives, on two fixed pages: what the prompt hash knows of a profile's words."""
+"""Sample of every kind of answer that an episode gives, for the prompt hash."""
 
 from __future__ import annotations
 

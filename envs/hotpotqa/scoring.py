@@ -1,4 +1,4 @@
-"""The official HotPotQA metrics, and the rules that decide success.
+"""Official HotPotQA metrics, and the rules that decide success.
 
 Source of every metric: `hotpot_evaluate_v1.py` of hotpotqa/hotpot (Yang et al., 2018, section 4). Its corner cases are
 kept: answers that both normalise to nothing have EM 1 and F1 0, punctuation is deleted and not replaced by a space, and
@@ -41,12 +41,12 @@ def normalise(text: str) -> str:
 
 
 def exact_match(prediction: str | None, gold: str) -> bool:
-    """True where both are the same after `normalise`; never for no answer."""
+    """Return True where both are the same after `normalise`; never for no answer."""
     return prediction is not None and normalise(prediction) == normalise(gold)
 
 
 def answer_score(prediction: str | None, gold: str) -> Score:
-    """EM and token F1 of an answer; all 0 for no answer.
+    """Return EM and token F1 of an answer; all 0 for no answer.
 
     Where one side is `yes`, `no` or `noanswer` and the other is not the same, partial overlap does not count.
     """
@@ -168,7 +168,7 @@ class SuccessRule:
         return self.holds(answer, gold)
 
     def holds(self, answer: str | None, gold: str) -> bool:
-        """Whether `answer` solves the question; False for no answer."""
+        """Return whether `answer` solves the question; False for no answer."""
         if answer is None or not answer.strip():
             return False
         if self.metric == "f1":

@@ -1,4 +1,4 @@
-"""Where questions come from, and which of them are taken."""
+"""Sources of questions, and the choice of questions from them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class QuestionSource:
     notes: tuple[str, ...] = ()
 
     def pages(self) -> Iterator[Document]:
-        """Every page: the encyclopedia, then those that came with the questions."""
+        """Yield every page: the encyclopedia, then those that came with the questions."""
         yield from self.encyclopedia
         for each in self.tasks:
             question: Question = each.data
@@ -54,7 +54,7 @@ class QuestionSource:
 
 
 def parse_name(name: str, seed: int | None) -> tuple[str, int]:
-    """A split's base name and the seed.
+    """Return a split's base name and the seed.
 
     Args:
         name: `procedural`, `procedural:seed=7`, `distractor` or `fullwiki`.
@@ -79,7 +79,7 @@ def parse_name(name: str, seed: int | None) -> tuple[str, int]:
 
 
 def procedural(seed: int, wanted: int = 0, task_type: str | None = None) -> QuestionSource:
-    """Questions about an invented world, and its whole encyclopedia, both decided by `seed` and their number.
+    """Return questions about an invented world, and its whole encyclopedia, both decided by `seed` and their number.
 
     Args:
         seed: of the world.
@@ -109,7 +109,7 @@ def _invented(seed: int, size: int) -> QuestionSource:
 
 
 def hub(config: str) -> QuestionSource:
-    """The development set from the Hugging Face hub.
+    """Return the development set from the Hugging Face hub.
 
     Args:
         config: `distractor` or `fullwiki`.
@@ -134,7 +134,7 @@ def hub(config: str) -> QuestionSource:
 
 
 def file(path: Path) -> QuestionSource:
-    """An official file: a JSON list or JSON lines, in the authors' schema or the hub's.
+    """Return an official file: a JSON list or JSON lines, in the authors' schema or the hub's.
 
     Raises:
         UsageError: it cannot be read; malformed records are named by line (in a list: by their number).
@@ -202,7 +202,7 @@ def _task(record: Any) -> Task:
 
 
 def positions(sample: str) -> list[int]:
-    """The positions that a published sample has in the development set, in its own order.
+    """Return the positions that a published sample has in the development set, in its own order.
 
     `reflexion-100` is pandas' `sample(100, random_state=42)` (noahshinn/reflexion), `react-500` the first 500 after
     `random.Random(233).shuffle` (ysymyth/ReAct, hotpotqa.ipynb).
@@ -227,7 +227,7 @@ def choose(
     task_ids: Sequence[str] = (),
     task_type: str | None = None,
 ) -> Split:
-    """The tasks that are asked for, sorted by id.
+    """Return the tasks that are asked for, sorted by id.
 
     Raises:
         UsageError: an id that is not there, a sample of something else than the whole development set, or nothing left.

@@ -1,4 +1,4 @@
-"""The texts that agents put before a model, as YAML: one file an environment.
+"""Prompts of the environments as YAML, one file for each.
 
 In an example, lines that begin with `> ` are the agent's; all others are the environment's.
 """
@@ -19,12 +19,15 @@ AGENT_MARK = "> "
 
 
 def load(name: str) -> Prompts:
-    """The prompts of one environment, from `envs/prompts/<name>.yaml`."""
+    """Return the prompts of one environment, from `envs/prompts/<name>.yaml`."""
     return parse(files(__name__).joinpath(f"{name}.yaml").read_text(encoding="utf-8"))
 
 
 def parse(text: str) -> Prompts:
-    """Prompts from YAML text; the keys are the attributes of `Prompts`, examples are written as plain transcripts."""
+    """Return prompts from YAML text.
+
+    The keys are the attributes of `Prompts`, examples are written as plain transcripts.
+    """
     raw = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - both are safe
     return Prompts(
         instruction=raw["instruction"].strip(),
@@ -50,7 +53,7 @@ def parse(text: str) -> Prompts:
 
 
 def without(prompts: Prompts, words: str) -> Prompts:
-    """The same prompts, with some words taken out of the examples."""
+    """Return the same prompts, with some words taken out of the examples."""
 
     def cut(example: Example) -> Example:
         turns = tuple((seen.replace(words, ""), said) for seen, said in example.turns)
@@ -66,7 +69,7 @@ def without(prompts: Prompts, words: str) -> Prompts:
 
 
 def parse_form(raw: Mapping[str, Any]) -> TextForm:
-    """The form of a running text; the keys are the attributes of `TextForm`."""
+    """Return the form of a running text; the keys are the attributes of `TextForm`."""
     given = {name: value.strip() if name.endswith("instruction") else value for name, value in raw.items()}
     lists = {name: tuple(value) for name, value in given.items() if isinstance(value, list)}
     return TextForm(**{**given, **lists})

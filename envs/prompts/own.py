@@ -177,7 +177,7 @@ class _Check:
         self._lines, self._name = lines, name
 
     def wrong(self, place: Place, what: str) -> UsageError:
-        """The error at a place of the file."""
+        """Return the error at a place of the file."""
         while place and place not in self._lines:
             place = place[:-1]
         line = f", line {self._lines[place]}" if place else ""

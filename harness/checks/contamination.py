@@ -1,4 +1,4 @@
-"""Whether the worked examples of the prompts show tasks that are being evaluated.
+"""Detects evaluated tasks among the worked examples of the prompts.
 
 Published ones do: both examples of Reflexion's reflection prompt for questions are among its 100 questions, and one
 example of that for household games is a room and goal of the test split.
@@ -63,7 +63,7 @@ def overlaps(
 
 
 def overlapping_tasks(info: Mapping[str, Any], arm: str) -> frozenset[str]:
-    """The ids of the tasks that an arm's prompts show, from `contamination` in a run's `run.json`."""
+    """Return the ids of the tasks that an arm's prompts show, from `contamination` in a run's `run.json`."""
     return frozenset(
         str(each["task"])
         for each in info.get("contamination") or ()

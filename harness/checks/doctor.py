@@ -15,6 +15,7 @@ from typing import Literal
 from reflex_bench.core import parts
 from reflex_bench.core.errors import ReflexError, RunStopped, UsageError
 from reflex_bench.envs.alfworld.official.package import missing_engine
+from reflex_bench.envs.cache import VARIABLE, cache_folder, is_writable
 from reflex_bench.harness.planning.config import Config
 from reflex_bench.harness.planning.endpoints import options_of
 from reflex_bench.harness.planning.roles import role_of
@@ -64,11 +65,12 @@ def examine(config: Config, data: Path | None = None, probed: bool = False) -> I
     if not probed:
         yield _key()
         yield from _model(config)
+    yield from _cache()
     yield _disk()
 
 
 def _parts() -> Iterator[Finding]:
-    """The parts of other packages, and whether they load."""
+    """Yield the parts of other packages, and whether they load."""
     for kind, name in parts.others():
         try:
             yield Finding("ok", "part", f"{parts.find(kind, name).title} loads")
@@ -148,6 +150,19 @@ def _probed(config: Config) -> Iterator[Finding]:
         except RunStopped as stopped:
             # No call can succeed: what was asked for is wrong, as where `check` finds that out.
             raise UsageError(str(stopped)) from None
+
+
+def _cache() -> Iterator[Finding]:
+    """Whether the cache can be written to."""
+    try:
+        folder = cache_folder()
+    except UsageError as error:
+        yield Finding("fail", "cache", str(error))
+        return
+    if is_writable(folder):
+        yield Finding("ok", "cache", f"{folder}; {VARIABLE} moves it, `reflex data clean` clears it")
+    else:
+        yield Finding("fail", "cache", f"{folder} cannot be written to; set {VARIABLE} to a folder that can")
 
 
 def _disk() -> Finding:

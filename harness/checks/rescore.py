@@ -80,7 +80,7 @@ def _rule(run: Path, name: str, success: str) -> SuccessRule:
 
 
 def _trial_of(path: Path) -> int:
-    """The number in a name such as `react.trial-2.jsonl`; 0 where there is none."""
+    """Return the number in a name such as `react.trial-2.jsonl`; 0 where there is none."""
     number = re.search(r"-(\d{1,9})$", path.stem)
     return int(number[1]) if number else 0
 

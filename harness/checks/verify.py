@@ -88,7 +88,10 @@ def _verifier(run: Path, options: Mapping[str, Any]) -> Verifier:
 
 
 def _engine(row: Mapping[str, Any], options: Mapping[str, Any]) -> object:
-    """Which engine played a trial. Older rows do not say; then the engine asked for, which is certain of `official`."""
+    """Return which engine played a trial.
+
+    Older rows do not say; then the engine asked for, which is certain of `official`.
+    """
     return row["result"].get("engine", options.get("engine"))
 
 
@@ -111,7 +114,7 @@ def _split(verifying: Environment, manifest: Mapping[str, Any], count: int | Non
 
 
 def read_verified(run: Path) -> dict[str, dict[str, Any]]:
-    """What `verify` noted of each attempt; empty where it never ran."""
+    """Return what `verify` noted of each attempt; empty where it never ran."""
     path = run / VERIFIED
     try:
         attempts: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["attempts"]

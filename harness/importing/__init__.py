@@ -1,1 +1,1 @@
-"""Results that others made, as runs of this harness."""
+"""Imports results of others as runs of this harness."""

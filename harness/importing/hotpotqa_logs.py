@@ -1,4 +1,4 @@
-"""The text files in which the authors of Reflexion published their HotPotQA trials (noahshinn/reflexion).
+"""Reads the text files of HotPotQA trials that the authors of Reflexion published (noahshinn/reflexion).
 
 A file holds trials; a trial lists its agents by outcome; an agent is printed as its prompt and scratchpad and ends with
 the gold answer. What stands around the attempt differs between agents and strategies:
@@ -86,7 +86,7 @@ class LoggedTrial:
 
 
 def read_log(file: Path) -> tuple[LoggedTrial, ...]:
-    """All trials of a file.
+    """Return all trials of a file.
 
     Raises:
         UsageError: it is not one of these files, or a record in it cannot be read.

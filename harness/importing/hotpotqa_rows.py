@@ -1,4 +1,4 @@
-"""From the published HotPotQA records to rows of a run, scored again with the official metric."""
+"""Converts the published HotPotQA records to rows of a run, scored again with the official metric."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Questions:
     notes: tuple[str, ...]
 
     def split(self) -> dict[str, Any]:
-        """The split as `run.json` describes it."""
+        """Return the split as `run.json` describes it."""
         ordered = tuple(sorted(self.tasks.values(), key=lambda task: task.id))
         split = Split("reflexion-100", ordered, self.notes)
         return {
@@ -46,7 +46,7 @@ class Questions:
         }
 
     def overlaps(self, arms: Iterable[str]) -> list[dict[str, Any]]:
-        """The questions that stand in the original reflection examples, seen by these arms."""
+        """Return the questions that stand in the original reflection examples, seen by these arms."""
         reflecting = tuple(arms)
         found = (
             Overlap(task.id, f"reflection_examples[{number}]", "question", reflecting)
@@ -58,7 +58,7 @@ class Questions:
 
 
 def identities(texts: Iterable[str], file: Path | None) -> Questions:
-    """Tasks for the questions of the logs.
+    """Return tasks for the questions of the logs.
 
     Args:
         texts: as printed in the logs.
@@ -83,7 +83,7 @@ def identities(texts: Iterable[str], file: Path | None) -> Questions:
 
 
 def rows_of_arm(arm: str, trials: Sequence[LoggedTrial], known: Questions) -> Iterable[dict[str, Any]]:
-    """One row for each attempt; agents carried on after a success have none, nor have agents the log lost.
+    """Yield one row for each attempt; agents carried on after a success have none, nor have agents the log lost.
 
     Raises:
         UsageError: a verdict of the log contradicts the exact match of its answer, or an earlier verdict.

@@ -1,4 +1,4 @@
-"""Results of any other harness as a run: JSON lines with at least a task and a verdict, under whatever names."""
+"""Imports JSON lines of any other harness, with at least a task and a verdict, under whatever names."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Mapped:
 
 
 def read_map(text: str) -> dict[str, str]:
-    """`task=id,success=score>=1` as a dictionary.
+    """Return `task=id,success=score>=1` as a dictionary.
 
     Raises:
         UsageError: it cannot be read, names an unknown field, or lacks `task` or `success`.

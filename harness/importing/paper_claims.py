@@ -1,4 +1,4 @@
-"""What the Reflexion paper says about its runs, beside what its published logs say."""
+"""Claims of the Reflexion paper about its runs, beside what its published logs say."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def claims_table(runs: Iterable[Run]) -> Table:
 
 
 def _one_file(claim: Claim, run: Run) -> bool:
-    """Whether the two trials that a statement is about were published as the same bytes."""
+    """Return whether the two trials that a statement is about were published as the same bytes."""
     source = run.info.get("source")
     hashes = source.get("files") if isinstance(source, Mapping) else None
     if claim.same_files is None or not isinstance(hashes, Mapping):

@@ -1,4 +1,4 @@
-"""The result files that the authors of Reflexion published (Shinn et al., 2023; noahshinn/reflexion), as runs.
+"""Imports the result files that the authors of Reflexion published (Shinn et al., 2023; noahshinn/reflexion).
 
 ALFWorld: one JSON file a trial with the state of every game after it. HotPotQA: text, see `hotpotqa_logs`. Neither has
 official ids of its tasks: ALFWorld's games stay `env_<n>`, and questions are called after the sha256 of their text
@@ -122,7 +122,10 @@ def _import_alfworld(directory: Path, results: Path) -> Iterable[Path]:
 
 
 def _states(file: Path) -> dict[str, _State]:
-    """The state of every game after a trial; `skip` stands in files of newer code and says nothing about the result."""
+    """Return the state of every game after a trial.
+
+    `skip` stands in files of newer code and says nothing about the result.
+    """
     from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
     class Game(BaseModel):
@@ -225,7 +228,10 @@ def _import_hotpotqa(directory: Path, results: Path, questions: Path | None) -> 
 
 
 def _merged(folder: Path) -> tuple[LoggedTrial, ...]:
-    """All trials of an arm: its files repeat one another's trials, and their names do not say which they hold."""
+    """Return all trials of an arm.
+
+    Its files repeat one another's trials, and their names do not say which they hold.
+    """
     trials: dict[int, LoggedTrial] = {}
     for file in sorted(folder.glob("*_trials*.txt")):
         for trial in read_log(file):

@@ -1,4 +1,4 @@
-"""Runs that somebody else made, as run directories: what their files say, and `null` for what they do not."""
+"""Run directories for runs of others: what their files say, and `null` for what they do not."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from reflex_bench.harness.storage.whole_files import write_json, write_lines
 def imported_row(
     arm: str, task: str, trial: int, success: bool | None, known: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """A trial of which only the verdict need be known.
+    """Return a trial of which only the verdict need be known.
 
     Args:
         arm, task, trial: which trial; trials count from 1.
@@ -55,7 +55,7 @@ def imported_row(
 
 
 def imported_arm(trials: int, **known: Any) -> dict[str, Any]:
-    """The settings of an arm; `not recorded` where nothing is known."""
+    """Return the settings of an arm; `not recorded` where nothing is known."""
     names = (
         "agent",
         "model",
@@ -149,17 +149,17 @@ def _was_imported(path: Path) -> bool:
 
 
 def fingerprint_of(texts: Iterable[str]) -> str:
-    """sha256 over texts in order, one a line."""
+    """Return the sha256 over texts in order, one a line."""
     return hashlib.sha256("".join(f"{text}\n" for text in texts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def file_hash(file: Path) -> str:
-    """sha256 of a file."""
+    """Return the sha256 of a file."""
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def checked_arm_name(name: str, where: str) -> str:
-    """The name, if files may be called by it.
+    """Return the name, if files may be called by it.
 
     Raises:
         UsageError: it holds a path separator or the like.

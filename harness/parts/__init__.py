@@ -1,1 +1,1 @@
-"""What parts, ours and those of other packages, hand over and declare, checked before anything is made of it."""
+"""Checks of what parts, ours and those of other packages, hand over and declare."""

@@ -1,4 +1,4 @@
-"""What agents, environments and models of other packages hand over, checked before anything is made of it.
+"""Checks of what agents, environments and models of other packages hand over.
 
 Our own parts are not checked: they are type-checked, and these checks would run at every step.
 """
@@ -167,7 +167,7 @@ class Door:
         return cast(Trajectory, played)
 
     def _ended(self, task: Task, trial: int, memory: tuple[str, ...]) -> Trajectory:
-        """The trial as far as its episode saw it."""
+        """Return the trial as far as its episode saw it."""
         outcome: Outcome = "context_limit" if isinstance(self.limit, ContextOverflow) else "budget"
         result: Mapping[str, Any] = {}
         if self.episode is not None:

@@ -1,4 +1,4 @@
-"""What an environment declares of itself, checked, and as `run.json` holds it: metrics and success rule.
+"""Declarations of an environment, checked, and as `run.json` holds them: metrics and success rule.
 
 A reader of the run then needs nothing of the environment, whose package may be gone.
 """

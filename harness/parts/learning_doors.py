@@ -1,4 +1,4 @@
-"""What reflectors, evaluators, memories and similarities of other packages hand over, checked before it is used."""
+"""Checks of what reflectors, evaluators, memories and similarities of other packages hand over."""
 
 from __future__ import annotations
 

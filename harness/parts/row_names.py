@@ -1,4 +1,4 @@
-"""The names that columns of tables have, whatever the environment: none of its metrics may take one."""
+"""Reserved names of table columns, which no metric of an environment may take."""
 
 from __future__ import annotations
 

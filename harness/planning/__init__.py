@@ -1,1 +1,1 @@
-"""From configuration files and flags to a plan: tasks, arms, models, parts, and what identifies an experiment."""
+"""Planning: from configuration files and flags to tasks, arms, models and the identity of an experiment."""

@@ -1,4 +1,4 @@
-"""The arms of a plan: their parts, opened, and the settings of their rows, by which equal experiments are found."""
+"""Arms of a plan: their opened parts, and the settings of their rows, by which equal experiments are found."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
 
 
 def fingerprint(value: Any) -> str:
-    """The first 16 hexadecimal digits of the sha256 of a value as canonical JSON."""
+    """Return the first 16 hexadecimal digits of the sha256 of a value as canonical JSON."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""The configuration of a run: every setting there is, with its type and its default."""
+"""Configuration of a run: every setting with its type and its default."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _SPAN = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?
 
 
 def seconds(span: Any) -> Any:
-    """`90`, `90s`, `15m`, `2h` or `1h30m` in seconds; a number is one already.
+    """Return `90`, `90s`, `15m`, `2h` or `1h30m` in seconds; a number is one already.
 
     Raises:
         ValueError: text of another form.

@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, in words for the person who wrote it."""
+"""Error messages for a wrong configuration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reflex_bench.core.errors import unknown
 
 
 def explain(error: ValidationError, model: type[BaseModel]) -> str:
-    """A validation error as one line that names the key, what is wrong, and the nearest key that exists."""
+    """Return a validation error as one line that names the key, what is wrong, and the nearest key that exists."""
     lines = []
     for detail in error.errors():
         where = ".".join(str(part) for part in detail["loc"])
@@ -27,7 +27,10 @@ def explain(error: ValidationError, model: type[BaseModel]) -> str:
 
 
 def _stranger(model: type[BaseModel], loc: tuple[int | str, ...]) -> str:
-    """A key that does not exist: its own name in a section beneath is nearest, then one that is written alike."""
+    """Return the message for a key that does not exist.
+
+    Its own name in a section beneath is nearest, then one that is written alike.
+    """
     *path, key = map(str, loc)
     section = _section_at(model, loc[:-1])
     where = ".".join([*path, key])
@@ -49,7 +52,7 @@ def _section_at(model: type[BaseModel], path: tuple[int | str, ...]) -> type[Bas
 
 
 def _sections(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
-    """The sections of a section, but for those that a person names."""
+    """Yield the sections of a section, but for those that a person names."""
     for name, field in model.model_fields.items():
         part = _section(field.annotation)
         if part is not None and get_origin(field.annotation) is not dict:
@@ -57,6 +60,6 @@ def _sections(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]]]:
 
 
 def _section(annotation: Any) -> type[BaseModel] | None:
-    """The section inside `Section`, `Section | None` or `dict[str, Section]`."""
+    """Return the section inside `Section`, `Section | None` or `dict[str, Section]`."""
     found = [part for part in (annotation, *get_args(annotation)) if isinstance(part, type)]
     return next((part for part in found if issubclass(part, BaseModel)), None)

@@ -1,4 +1,4 @@
-"""The models of a run: how they are reached, and whether they can play its environment and have a known price."""
+"""Opens the models of a run, and checks that they can play its environment and have a known price."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROLES: Mapping[str, str] = {"model": "play", "reflector_model": "reflect on"}
 
 
 def open_models(arms: Iterable[Mapping[str, Any]], endpoint: ModelOptions) -> dict[str, Model]:
-    """Every model that some arm asks in some role, by the name that the person wrote.
+    """Return every model that some arm asks in some role, by the name that the person wrote.
 
     Args:
         arms: their settings.
@@ -36,7 +36,7 @@ def open_models(arms: Iterable[Mapping[str, Any]], endpoint: ModelOptions) -> di
 
 
 def options_of(config: Config, roles: Iterable[RoleConfig]) -> ModelOptions:
-    """How models are reached.
+    """Return how models are reached.
 
     Args:
         config: of the run.

@@ -1,4 +1,4 @@
-"""`.env`: keys and addresses of endpoints, kept beside the work instead of in the shell's start-up files."""
+"""Reads `.env`: keys and addresses of endpoints, kept beside the work."""
 
 from __future__ import annotations
 

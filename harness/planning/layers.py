@@ -1,4 +1,4 @@
-"""How sources of settings are laid on one another, and what an arm takes from its run.
+"""Layers of settings: how sources are merged, and what an arm takes from its run.
 
 Sources come in layers: each file is one, and so are `key=value` pairs that follow one another, the last of them with
 the flags of the command line. Within a layer an arm's own setting is the more special one and holds. A later layer wins
@@ -68,7 +68,7 @@ def _within(settings: Settings, name: str) -> Settings:
 
 
 def layered(sources: Iterable[SettingSource], flags: Mapping[str, Any]) -> Settings:
-    """The settings of all layers in one mapping; `arms` maps each name to what is special about it.
+    """Return the settings of all layers in one mapping; `arms` maps each name to what is special about it.
 
     Args:
         sources: later ones win.
@@ -116,7 +116,7 @@ def _less_repeats(run: Settings, layer: Mapping[str, Any]) -> Settings:
 
 
 def settled(arms: Mapping[str, Any], run: Mapping[str, Any]) -> Settings:
-    """Every arm with what it takes from its run, so that what an arm plays with stands in one place.
+    """Return every arm with what it takes from its run, so that what an arm plays with stands in one place.
 
     Args:
         arms: what is special about each.
@@ -138,7 +138,7 @@ def settled(arms: Mapping[str, Any], run: Mapping[str, Any]) -> Settings:
 
 
 def merge(base: Mapping[str, Any], over: Mapping[str, Any]) -> Settings:
-    """`over` on top of `base`, mapping by mapping; anything that is no mapping replaces."""
+    """Return `over` on top of `base`, mapping by mapping; anything that is no mapping replaces."""
     out = dict(base)
     for key, value in over.items():
         below = out.get(key)
@@ -151,20 +151,20 @@ def _is_mapping(value: Any) -> bool:
 
 
 def spelled_out(settings: Mapping[str, Any]) -> Settings:
-    """`memory: strategy` is short for `memory: {kind: strategy}`."""
+    """Spell out `memory: strategy` as `memory: {kind: strategy}`."""
     kind = settings.get("memory")
     return {**settings, "memory": {"kind": kind}} if isinstance(kind, str) else dict(settings)
 
 
 def _memory_for(arm: Mapping[str, Any], run: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What an arm's memory takes from the run's: another kind has other options, and only its size is alike."""
+    """Return what an arm's memory takes from the run's: another kind has other options, and only its size is alike."""
     if arm.get("kind") in (None, run.get("kind", "sliding")):
         return run
     return {key: value for key, value in run.items() if key == "size"}
 
 
 def _without(special: Mapping[str, Any], later: Mapping[str, Any]) -> Settings:
-    """What an earlier layer said of an arm, less what a later one says of all arms."""
+    """Return what an earlier layer said of an arm, less what a later one says of all arms."""
     kept = dict(special)
     # The actor's settings are the run's `model`, unless it says otherwise.
     said = merge({"actor": later.get("model") or {}}, {key: later[key] for key in SHARED if key in later})

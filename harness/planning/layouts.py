@@ -1,4 +1,4 @@
-"""How episodes are put before a model: what the settings mean for an environment's texts."""
+"""Layout of episodes: what its settings mean for an environment's texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reflex_bench.harness.planning.config import Config
 
 
 def limits_of(config: Config, environment: Environment) -> Limits:
-    """The settings of a trial as agents take them.
+    """Return the settings of a trial as agents take them.
 
     Raises:
         UsageError: the environment has fewer examples, or the settings do not go together.
@@ -62,7 +62,7 @@ def _places(examples: int | list[int] | None, prompts: Prompts, name: str) -> tu
 
 
 def settings_of(layout: Layout, prompts: Prompts) -> Mapping[str, Any]:
-    """What stands on a row."""
+    """Return what stands on a row."""
     shown = {len(each) for each in prompts.examples.values()}
     everything = max(shown, default=0)
     if layout.text:

@@ -1,4 +1,4 @@
-"""Opens the parts that a configuration names, and says what of them stands on an arm's row."""
+"""Opens the parts that a configuration names, and describes them for an arm's row."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def playable(environment: Environment) -> list[Agent]:
 
 
 def _missing(part: Part, environment: Environment) -> str:
-    """What an agent needs and the environment does not have; "" for nothing."""
+    """Return what an agent needs and the environment does not have; "" for nothing."""
     prompt, method = part.states("needs"), part.states("needs_method")
     if prompt and not getattr(environment.prompts, prompt):
         return "prompt for it"

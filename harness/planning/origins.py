@@ -1,4 +1,4 @@
-"""Where each value of a configuration comes from."""
+"""Origin of each value of a configuration."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def values_of(config: Config, sources: Sequence[SettingSource]) -> Iterator[Valu
 
 
 def _layers(sources: Sequence[SettingSource]) -> list[list[Said]]:
-    """The sources in the layers in which `reflex_bench.harness.planning.layers` lays them on one another."""
+    """Return the sources in the layers in which `reflex_bench.harness.planning.layers` lays them on one another."""
     layers: list[list[Said]] = []
     beside = False
     for source in sources:
@@ -81,13 +81,16 @@ def _leaves(
 
 
 def _origin(path: Sequence[str], layers: Sequence[Sequence[Said]]) -> str:
-    """The last source that speaks of a setting of the run."""
+    """Return the last source that speaks of a setting of the run."""
     speaking = [origin for layer in layers for origin, settings in layer if _speaks(settings, path)]
     return speaking[-1] if speaking else BUILT_IN
 
 
 def _origin_in_arm(name: str, path: Sequence[str], layers: Sequence[Sequence[Said]]) -> str:
-    """The source that decides a setting of an arm: the last layer that speaks of it, and in that the arm's own word."""
+    """Return the source that decides a setting of an arm.
+
+    The last layer that speaks of it, and in that the arm's own word.
+    """
     shared = path[0] in SHARED and path[0] not in PRESETS.get(name, {})
     for layer in reversed(layers):
         own = [origin for origin, settings in layer if _speaks(_of_arm(settings, name), path)]
@@ -104,7 +107,7 @@ def _of_arm(settings: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 def _speaks(settings: Mapping[str, Any], path: Sequence[str]) -> bool:
-    """Whether settings decide the value at a path, alone or with what it is part of."""
+    """Return whether settings decide the value at a path, alone or with what it is part of."""
     place: Any = settings
     for key in path:
         if not isinstance(place, Mapping):

@@ -1,4 +1,4 @@
-"""From a configuration to a plan: which tasks, arms and models, checked before anything is paid for."""
+"""Makes a plan of a configuration: tasks, arms and models, checked before anything is paid for."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def read_project(folder: Path) -> SettingSource | None:
 
 
 def _table(path: Path) -> dict[str, Any] | None:
-    """The table of a `pyproject.toml`. A file that does not speak of it may be broken: it is not ours."""
+    """Return the table of a `pyproject.toml`. A file that does not speak of it may be broken: it is not ours."""
     try:
         content = path.read_bytes()
     except OSError:

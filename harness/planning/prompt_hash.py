@@ -1,4 +1,4 @@
-"""The prompt hash: whether two arms, or two runs, put the same texts before a model."""
+"""Prompt hash: whether two arms, or two runs, put the same texts before a model."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _distribution(part: object) -> list[str]:
 
 
 def _sha256(value: Any) -> str:
-    """The sha256 of a value as canonical JSON, in ASCII, so that machines and versions of Python agree."""
+    """Return the sha256 of a value as canonical JSON, in ASCII, so that machines and versions of Python agree."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 

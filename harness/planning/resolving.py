@@ -1,4 +1,4 @@
-"""From YAML files, `key=value` pairs and flags to one configuration: merged in that order and checked as a whole."""
+"""Resolves YAML files, `key=value` pairs and flags to one configuration, checked as a whole."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def resolve_sources(
 
 
 def _of_run(project: SettingSource, flags: Mapping[str, Any]) -> SettingSource:
-    """What a folder gives by default, without options of an environment that the run does not have."""
+    """Return what a folder gives by default, without options of an environment that the run does not have."""
     options = project.settings.get("environment")
     own = options.get("name") if isinstance(options, Mapping) else None
     asked = flags.get("environment", {}).get("name")
@@ -67,7 +67,7 @@ def _merged(sources: Sequence[SettingSource], flags: Mapping[str, Any]) -> Confi
 
 
 def checked(settings: Mapping[str, Any]) -> Config:
-    """Settings as a configuration.
+    """Return settings as a configuration.
 
     Raises:
         UsageError: a key does not exist, or a value is not allowed.
@@ -83,7 +83,7 @@ _FILES = {"data", "snapshot"}
 
 
 def with_whole_paths(config: Config) -> Config:
-    """The configuration with the files that its environment reads named by their whole paths.
+    """Return the configuration with the files that its environment reads named by their whole paths.
 
     A run is then resumed from any folder.
     """

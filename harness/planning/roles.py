@@ -1,4 +1,4 @@
-"""A model in one role: its settings, what of them is sent, and what stands on a row."""
+"""Settings of a model in one role, what of them is sent, and what stands on a row."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _as_body(value: Any) -> Any:
 
 
 def _as_open(value: Any) -> Any:
-    """A mapping that can be sent as JSON and holds no secret; the error shows nothing of it."""
+    """Return a mapping that can be sent as JSON and holds no secret; the error shows nothing of it."""
     if not isinstance(value, Mapping):
         raise PydanticCustomError("mapping", "a mapping of names to values is wanted")
     try:
@@ -107,7 +107,10 @@ class RoleConfig(Section):
     """Further fields of a request, on top of `endpoint.extra_body`."""
 
     def further_fields(self) -> dict[str, Any]:
-        """What a request has besides messages, temperature, room, stops and tools; None for a field that it has not."""
+        """Return what a request has besides messages, temperature, room, stops and tools.
+
+        None for a field that it has not.
+        """
         named = {name: getattr(self, name) for name in SENT_AS_THEY_ARE if getattr(self, name) is not None}
         return named | ({} if self.seed else {"seed": None}) | self.extra_body
 
@@ -145,7 +148,7 @@ class ReflectionOverride(RoleOverride):
 
 
 def role_of(extra_body: Mapping[str, Any], model: RoleConfig, over: RoleOverride) -> RoleConfig:
-    """A role's settings: the endpoint's further fields, the model's settings, and on top of both its own.
+    """Return a role's settings: the endpoint's further fields, the model's settings, and on top of both its own.
 
     Args:
         extra_body: the endpoint's.
@@ -161,7 +164,7 @@ ALWAYS_TOLD = ("model", "temperature", "max_tokens")
 
 
 def role_settings(prefix: str, role: RoleConfig, asked: bool) -> dict[str, Any]:
-    """What stands on an arm's row of a role: what every run says, and what is not at its default.
+    """Return what stands on an arm's row of a role: what every run says, and what is not at its default.
 
     Args:
         prefix: of the names, e.g. `reflector_`.

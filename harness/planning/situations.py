@@ -1,4 +1,4 @@
-"""A fixed set of situations, in which everything that a part puts before a model is written down.
+"""Situations of the prompt hash: a fixed set, in which everything that a part puts before a model is written down.
 
 The parts are the real ones: agents play, judges judge and reflectors reflect as in a run, on an episode whose answers
 are fixed and with replies that are fixed. No model is asked, and no data of an environment is read.
@@ -106,23 +106,23 @@ class FixedEpisode:
     """An episode that answers every command alike, and never ends."""
 
     def reset(self) -> str:
-        """The task."""
+        """Return the task."""
         return OPENING
 
     def step(self, command: str) -> StepResult:
-        """An answer that does not depend on the command."""
+        """Return an answer that does not depend on the command."""
         return StepResult("You see a book 1.")
 
     def result(self) -> dict[str, Any]:
-        """Nothing was measured."""
+        """Return no measurement."""
         return {}
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is held."""
 
 
 def staged(environment: Environment) -> Environment:
-    """The environment with its own texts, readers and tools, whose episodes are `FixedEpisode`."""
+    """Return the environment with its own texts, readers and tools, whose episodes are `FixedEpisode`."""
     own: dict[str, Callable[..., Any]] = {"start": lambda task: FixedEpisode()}
     if hasattr(environment, "gold_context"):
         own["gold_context"] = lambda task: GOLD
@@ -130,12 +130,15 @@ def staged(environment: Environment) -> Environment:
 
 
 def task_of(kind: str) -> Task:
-    """The task of all situations, as one of the given type."""
+    """Return the task of all situations, as one of the given type."""
     return Task("situation", kind, "put a book in box 2", "0" * 64)
 
 
 def playing(agent: Agent, environment: Environment, limits: Limits) -> Iterator[list[Any]]:
-    """What an agent puts before a model: the beginning of a trial of every type, and one whole trial with a memory."""
+    """Yield what an agent puts before a model.
+
+    The beginning of a trial of every type, and one whole trial with a memory.
+    """
     environment, kinds = staged(environment), list(environment.prompts.examples) or [""]
     limits = replace(limits, cycles=0, same_action=False, max_steps=1)
     actions = _actions(environment, kinds)
@@ -151,13 +154,13 @@ def playing(agent: Agent, environment: Environment, limits: Limits) -> Iterator[
 
 
 def _actions(environment: Environment, kinds: Sequence[str]) -> list[str]:
-    """Some turns of the worked examples: what a model would write here."""
+    """Return some turns of the worked examples: what a model would write here."""
     shown = [example for kind in kinds for example in environment.prompts.examples.get(kind, ())]
     return [said for example in shown[:1] for _, said in example.turns[:3]]
 
 
 def _replies(environment: Environment, limits: Limits, actions: Sequence[str]) -> list[Reply]:
-    """A thought, actions, and what cannot be read in every way that is answered differently."""
+    """Return a thought, actions, and what cannot be read in every way that is answered differently."""
     prompts = environment.prompts
     thought = prompts.thought_form.format("I have to find a book.")
     unread = [SAID_NOTHING, SAID_TOO_MUCH, NO_WORDS, "The weather is fine today.\nNo action: stands here"]
@@ -171,7 +174,7 @@ def _replies(environment: Environment, limits: Limits, actions: Sequence[str]) -
 
 
 def failed_trial(environment: Environment, limits: Limits) -> Trajectory:
-    """A trial with an action, a thought, and a reply in which nothing could be read."""
+    """Return a trial with an action, a thought, and a reply in which nothing could be read."""
     commands = [
         environment.read_action(said, "repair")
         for said in _actions(environment, [*environment.prompts.examples])
@@ -197,14 +200,14 @@ def failed_trial(environment: Environment, limits: Limits) -> Trajectory:
 
 
 def too_long(trial: Trajectory) -> Trajectory:
-    """The trial with more in it than a shortened one keeps (`reflex_bench.agents.transcripts.shortened`)."""
+    """Return the trial with more in it than a shortened one keeps (`reflex_bench.agents.transcripts.shortened`)."""
     steps = [replace(step, observation="book " * (LONG // 5), reply="x" * 2000) for step in trial.steps]
     steps = [replace(step, thought="I look. " * 400, action="look", error=None) for step in steps]
     return replace(trial, steps=tuple(steps))
 
 
 def reflecting(reflect: Reflector, environment: Environment, limits: Limits) -> Iterator[list[Any]]:
-    """What a reflector puts before a model, and what of its reflections stands before the next trial's."""
+    """Yield what a reflector puts before a model, and what of its reflections stands before the next trial's."""
     prompts, trial = environment.prompts, failed_trial(environment, limits)
     unanswered = [CallLimit("no reply")]
     for outcome in ENDED:
@@ -244,7 +247,7 @@ def _reflected(
 
 
 def _verdicts(trial: Trajectory, prompts: Prompts) -> Iterator[Verdict]:
-    """What our own evaluators remark about a trial: it stands before a reflector."""
+    """Yield what our own evaluators remark about a trial: it stands before a reflector."""
     steps = tuple(Step(n, "…", "", "look", "You see nothing.") for n in range(1, 4))
     yield Heuristic(cycles=1)(replace(trial, steps=steps), prompts, _silent)
     yield Heuristic(cycles=0, max_actions=1)(replace(trial, steps=steps), prompts, _silent)
@@ -255,7 +258,7 @@ def _silent(messages: Sequence[Message], step: int, stop: Sequence[str] = ()) ->
 
 
 def judging(evaluate: Evaluator, environment: Environment, limits: Limits) -> Iterator[list[Any]]:
-    """What a judge puts before a model, and what its verdict's reason puts before a reflector."""
+    """Yield what a judge puts before a model, and what its verdict's reason puts before a reflector."""
     trial = failed_trial(environment, limits)
     for replies in ([JUDGED], [UNUSABLE, JUDGED], [ONLY_REASONING, JUDGED], [UNUSABLE, UNUSABLE]):
         script = Script([Reply(text) for text in replies], limit=4)
@@ -264,7 +267,7 @@ def judging(evaluate: Evaluator, environment: Environment, limits: Limits) -> It
 
 
 def watching(judge: StepEvaluator, environment: Environment, limits: Limits) -> Iterator[list[Any]]:
-    """What a judge of a trial under way puts before a model."""
+    """Yield what a judge of a trial under way puts before a model."""
     trial = failed_trial(environment, limits)
     for replies in ([ASSESSED], [UNUSABLE, ASSESSED]):
         script = Script([Reply(text) for text in replies], limit=4)
@@ -273,7 +276,7 @@ def watching(judge: StepEvaluator, environment: Environment, limits: Limits) -> 
 
 
 def told_by_itself(environment: Environment, limits: Limits) -> Iterator[list[Any]]:
-    """The environment's tools, where they are sent, and what it answers by itself (`sample_observations`)."""
+    """Yield the environment's tools, where they are sent, and what it answers by itself (`sample_observations`)."""
     if limits.actions == "tools":
         yield [json.loads(json.dumps(environment.tools(), ensure_ascii=False))]
     observations = getattr(environment, "sample_observations", None)

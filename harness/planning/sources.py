@@ -1,4 +1,4 @@
-"""Where settings come from: YAML files, the profiles that ship with the package, and `key=value` pairs."""
+"""Sources of settings: YAML files, the profiles that ship with the package, and `key=value` pairs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class SettingSource:
 
 
 def read_source(source: str, known: Collection[str] = ()) -> SettingSource:
-    """One source of settings.
+    """Return one source of settings.
 
     Args:
         source: a YAML file (`x.yaml`, or the name of one that ships with the package) or a `key.sub=value` pair.
@@ -138,7 +138,10 @@ def _parsed(text: str, where: str, wrong: str) -> Any:
 
 
 def _shipped(name: str) -> Path:
-    """A profile of the package by its name, `paper` or `profiles/paper`; its other files are no configurations."""
+    """Return a profile of the package by its name, `paper` or `profiles/paper`.
+
+    Its other files are no configurations.
+    """
     folder = Path(str(files("reflex_bench.configs")))
     known = {
         str(path.relative_to(folder).with_suffix("")): path for path in sorted(folder.glob("profiles/*.yaml"))

@@ -1,4 +1,4 @@
-"""What a run may take as a whole. When it has taken it, it stops, and can be resumed with more."""
+"""Budget of a run in dollars and tokens. When it is used up, the run stops, and can be resumed with more."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Budget:
             )
 
     def _cost(self) -> float:
-        """US dollars; what calls of unknown cost took is priced as the dearest model of the run would."""
+        """Return US dollars; what calls of unknown cost took is priced as the dearest model of the run would."""
         if not self._taken.uncosted.prompt_tokens:
             return self._taken.cost
         dearest = max(model.cost(self._taken.uncosted) or 0.0 for model in self._models.values())

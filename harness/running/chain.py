@@ -1,4 +1,4 @@
-"""A chain: one task in one arm, trial after trial; and what several chains of one task have in common."""
+"""Chain of trials of one task in one arm, and what several chains of one task share."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class SingleFlight:
         self._made: dict[str, Future[Any]] = {}
 
     def once(self, key: str, make: Callable[[], T]) -> T:
-        """`make()`, called once for each key; what it raises, it raises for all who ask."""
+        """Return `make()`, called once for each key; what it raises, it raises for all who ask."""
         with self._guard:
             future = self._made.get(key)
             if mine := future is None:

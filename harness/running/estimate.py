@@ -1,4 +1,4 @@
-"""What a run is likely to take, before it takes it (`--dry-run`).
+"""Estimate of what a run is likely to take (`--dry-run`).
 
 An estimate from the real prompts of a few of the run's tasks, from the length of the turns in their examples, and from
 how runs usually go; the constants below were read off runs of both environments with the simulated model.
@@ -87,14 +87,14 @@ def _retries(plan: Plan) -> float:
 
 
 def _remembered(arm: Arm, trials: int) -> float:
-    """Tokens of memory in an average prompt."""
+    """Return tokens of memory in an average prompt."""
     if not remembers(arm):
         return 0.0
     return TOKENS_OF_A_REFLECTION * min(arm.memory.size, max(0, trials - 1) / 2)
 
 
 def _opening_tokens(plan: Plan, environment: Environment) -> float:
-    """Tokens of the conversation before the agent's first turn, over the first few tasks."""
+    """Return tokens of the conversation before the agent's first turn, over the first few tasks."""
     total = 0.0
     sampled = plan.split.tasks[:: max(1, len(plan.split.tasks) // SAMPLED_TASKS)][:SAMPLED_TASKS]
     for task in sampled:
@@ -107,14 +107,14 @@ def _opening_tokens(plan: Plan, environment: Environment) -> float:
 
 
 def _tool_tokens(plan: Plan) -> float:
-    """Tokens of the tools' definitions, which are a part of every prompt."""
+    """Return tokens of the tools' definitions, which are a part of every prompt."""
     if plan.limits.actions != "tools":
         return 0.0
     return characters_of_tools(plan.environment.tools()) / CHARACTERS_PER_TOKEN
 
 
 def _example_tokens(environment: Environment) -> tuple[float, float]:
-    """Tokens of a turn and of an observation, as long as they are in the prompts' examples."""
+    """Return tokens of a turn and of an observation, as long as they are in the prompts' examples."""
     examples = [example for each in environment.prompts.examples.values() for example in each]
     said = [text for example in examples for _, text in example.turns]
     seen = [text for example in examples for text, _ in example.turns[1:]]

@@ -1,4 +1,4 @@
-"""The memories of a run's arms as files: what another run carried here, and what this one leaves behind."""
+"""Reads and writes the memories of a run's arms: those from another run, and those that this one leaves."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ FOLDER = "memory"
 
 
 def remembers(arm: Arm) -> bool:
-    """Whether anything can come into an arm's memory."""
+    """Return whether anything can come into an arm's memory."""
     return bool(arm.settings["memory"] != "none")
 
 
 def begin(plan: Plan, arm: Arm, run: Path) -> Memory:
-    """An arm's memory as its run begins: empty, or what another run carried to it."""
+    """Return an arm's memory as its run begins: empty, or what another run carried to it."""
     memory = _empty(plan, arm)
     if plan.config.memory_from and remembers(arm):
         load(memory, _carried(run, arm.name))
@@ -34,7 +34,7 @@ def begin(plan: Plan, arm: Arm, run: Path) -> Memory:
 
 
 def carry(plan: Plan) -> dict[str, str]:
-    """What other runs carry to a new one, by arm, as text.
+    """Return what other runs carry to a new one, by arm, as text.
 
     Raises:
         UsageError: a run has no memory of that arm, or one of another kind.
@@ -81,7 +81,7 @@ def leave(plan: Plan, run: Path) -> None:
 
 
 def _recorded(run: Path, arm: str) -> list[dict[str, Any]]:
-    """The little that a memory takes from each trial of an arm, by trial and task."""
+    """Return the little that a memory takes from each trial of an arm, by trial and task."""
     keys = (
         "trial",
         "task",

@@ -1,4 +1,4 @@
-"""How far a run has come, and how it ended."""
+"""Progress of a run, and how it ended."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ class Progress(Protocol):
     """Is told what happens, from several threads."""
 
     def calling(self) -> None:
-        """A model is asked."""
+        """Take note that a model is asked."""
         ...
 
     def called(self, role: str, reply: Reply | None) -> None:
-        """A model answered, in this role; None where it failed."""
+        """Take note that a model answered in this role; None where it failed."""
         ...
 
     def stopping(self, calls: int) -> None:
-        """Somebody ended the run: so many calls are under way, and are waited for."""
+        """Take note that somebody ended the run: so many calls are under way, and are waited for."""
         ...
 
     def trial(self, row: dict[str, Any]) -> None:
-        """A trial was written."""
+        """Take note that a trial was written."""
         ...
 
     def chain(self, arm: str) -> None:
-        """A chain is done."""
+        """Take note that a chain is done."""
         ...
 
 
@@ -146,7 +146,7 @@ class Tally:
             return len(self._answered) * 60 / max(1.0, min(60.0, now - self._started))
 
     def left(self) -> tuple[bool, float | None]:
-        """Seconds that the run will take yet (None: unknown), and whether that is a bound or an estimate.
+        """Return seconds that the run will take yet (None: unknown), and whether that is a bound or an estimate.
 
         It follows from the steps done so far, of finished trials and of those under way, and from how many steps the
         chains took that have ended. While none has, every chain is taken to use all its trials and steps: a bound.
@@ -162,5 +162,5 @@ class Tally:
 
 
 def _plus(*numbers: Any) -> Any:
-    """The sum; None where any number is unknown."""
+    """Return the sum; None where any number is unknown."""
     return None if None in numbers else sum(numbers)

@@ -1,4 +1,4 @@
-"""What may be another when a run is resumed: what does not bear on how a trial is played."""
+"""Settings that may change when a run is resumed: those that do not bear on how a trial is played."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ MAY_CHANGE = (
 
 
 def changes_of(sources: Iterable[str], flags: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings with which a run goes on, on top of those with which it began.
+    """Return the settings with which a run goes on, on top of those with which it began.
 
     Args:
         sources: `key=value` pairs or files; later ones win.

@@ -1,4 +1,4 @@
-"""One model in one role during one trial, with the journal between it and the agent."""
+"""Client of one model in one role during one trial, with the journal between it and the agent."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class RoleClient:
         return reply
 
     def _reply(self, call: Call, request: Request, again: int = 0) -> Reply:
-        """The reply to one request, recorded or new, and counted."""
+        """Return the reply to one request, recorded or new, and counted."""
 
         def ask() -> Reply:
             if self.stopping.is_set():
@@ -103,7 +103,7 @@ class RoleClient:
 
 
 def sent_back(messages: Sequence[Message], which: Literal["none", "last", "all"]) -> tuple[Message, ...]:
-    """A conversation with the reasoning of its assistant's turns: of none, of the last one, of all."""
+    """Return a conversation with the reasoning of its assistant's turns: of none, of the last one, of all."""
     thought = [place for place, turn in enumerate(messages) if turn.reasoning]
     if which == "all" or not thought:
         return tuple(messages)
@@ -115,6 +115,6 @@ def sent_back(messages: Sequence[Message], which: Literal["none", "last", "all"]
 
 
 def derive_seed(sample: str, role: str, number: int) -> int:
-    """A seed of its own for every call of a run: 31 bits, which every server takes."""
+    """Return a seed of its own for every call of a run: 31 bits, which every server takes."""
     digest = hashlib.sha256(f"{sample}/{role}/{number}".encode()).digest()
     return int.from_bytes(digest[:4], "big") >> 1

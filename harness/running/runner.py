@@ -275,7 +275,7 @@ class Runner:
 
 
 def max_workers(plan: Plan) -> int:
-    """How many chains run at a time: as many as calls where a server does the work, else one.
+    """Return how many chains run at a time: as many as calls where a server does the work, else one.
 
     With no more chains than a server has slots, each chain finds its prompt in a slot's cache (`models.local_server`).
     Threads do not compute side by side; a stand-in that computes here is slower with more of them.

@@ -1,1 +1,1 @@
-"""The run directory: what is written before it is used, and how it is read back and checked."""
+"""Run directory: what is written before it is used, and how it is read back and checked."""

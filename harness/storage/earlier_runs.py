@@ -1,4 +1,4 @@
-"""What runs of earlier versions, and imported ones, do not say of their environment.
+"""Defaults for runs of earlier versions, and imported ones, which do not describe their environment.
 
 Today `run.json` holds what an environment declares. Where it does not, what those versions knew of the environments of
 this package stands here, so that such a run reads as it did. Nothing here applies to a run that says it itself.

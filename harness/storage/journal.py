@@ -1,4 +1,4 @@
-"""The journal of model calls: every reply is written down before it is used, so that none is ever paid for twice."""
+"""Journal of model calls: every reply is written down before it is used, so that none is paid for twice."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from reflex_bench.models.base import CHARACTERS_PER_TOKEN, Reply, ToolCall, Usag
 
 
 def flat(record: Any) -> dict[str, Any]:
-    """A dataclass record's fields, not copied: `dataclasses.asdict` copies every value, several times as slowly."""
+    """Return a dataclass record's fields, not copied.
+
+    `dataclasses.asdict` copies every value, several times as slowly.
+    """
     return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
@@ -104,7 +107,7 @@ class Journal:
     def reply(
         self, call: Call, request: str, characters: int, ask: Callable[[], Reply], again: int = 0
     ) -> Reply:
-        """The recorded reply to this very call, or a new one, written down before it is returned.
+        """Return the recorded reply to this very call, or a new one, written down before it is returned.
 
         Args:
             call: which call.
@@ -159,7 +162,7 @@ class Journal:
 
 
 def _row(call: Call, request: str, characters: int, reply: Reply, more: Mapping[str, Any]) -> dict[str, Any]:
-    """The line of `calls.jsonl` for one answer."""
+    """Return the line of `calls.jsonl` for one answer."""
     said: dict[str, Any] = {
         "text": reply.text,
         "finish": reply.finish,
@@ -196,7 +199,7 @@ def _row(call: Call, request: str, characters: int, reply: Reply, more: Mapping[
 
 
 def recorded_reply(row: dict[str, Any]) -> Reply:
-    """The reply that a line of `calls.jsonl` was made from."""
+    """Return the reply that a line of `calls.jsonl` was made from."""
     said = dict(row["reply"])
     calls = tuple(ToolCall(**native) for native in said.pop("calls", ()))
     return Reply(

@@ -1,4 +1,4 @@
-"""Whether the process that writes a run is still there: a killed one leaves `running` in `run.json`."""
+"""Liveness of the process that writes a run: a killed one leaves `running` in `run.json`."""
 
 from __future__ import annotations
 

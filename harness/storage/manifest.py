@@ -1,4 +1,4 @@
-"""`run.json`: what was run, with what, so that somebody else can run it again."""
+"""Manifest of a run (`run.json`): what was run, with what, so that somebody else can run it again."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ OF_THE_OFFICIAL_ENGINE = ("alfworld", "textworld")
 
 
 def describe(plan: Plan, run_id: str, command: Sequence[str]) -> dict[str, Any]:
-    """The manifest of a run that is about to begin.
+    """Return the manifest of a run that is about to begin.
 
     Args:
         plan: what will be run.
@@ -86,7 +86,7 @@ def learned(
     engines: Mapping[str, int],
     taken: Taken,
 ) -> dict[str, Any]:
-    """What is only known at the end of a run, on top of what an earlier process knew.
+    """Return what is only known at the end of a run, on top of what an earlier process knew.
 
     That a server refused a parameter; which tasks stand in the prompts' examples; by which engine the trials were
     played, where an environment has several; how many attempts at calls timed out.
@@ -115,7 +115,10 @@ def learned(
 
 
 def _with_changes(settings: dict[str, Any], earlier: Mapping[str, Any] | None) -> dict[str, Any]:
-    """A model's settings, with the parameters that its endpoint had refused before: most replies may be of then."""
+    """Return a model's settings, with the parameters that its endpoint had refused before.
+
+    Most replies may be from that time.
+    """
     before = (earlier or {}).get("changed_parameters") or {}
     if not before:
         return settings
@@ -179,7 +182,7 @@ def recall(plan: Plan, manifest: Mapping[str, Any]) -> None:
 def resumed(
     manifest: Mapping[str, Any], changes: Mapping[str, Any], versions: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """When the run was resumed with other settings or versions, and with which; with this time at the end."""
+    """Return when the run was resumed with other settings or versions, and with which; with this time at the end."""
     told = {"time": now(), "changes": changes} | ({"versions": versions} if versions else {})
     return [*manifest.get("resumed", ()), told]
 
@@ -244,12 +247,12 @@ def with_recorded_prompts(plan: Plan, manifest: Mapping[str, Any]) -> tuple[Plan
 
 
 def now() -> str:
-    """The time, in UTC, to the second."""
+    """Return the time, in UTC, to the second."""
     return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
 
 def package_version(name: str) -> str | None:
-    """The installed version of a distribution; None where it is not installed."""
+    """Return the installed version of a distribution; None where it is not installed."""
     try:
         return version(name)
     except PackageNotFoundError:

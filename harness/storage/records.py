@@ -1,4 +1,4 @@
-"""The record of one trial as it stands in the files of a run, and back.
+"""Record of one trial: makes the rows of a run's files, and reads them back.
 
 A line of `trajectories/<arm>.trial-<n>.jsonl` has every key; a line of `trials.jsonl` has all but the bulky ones, and
 the wall time, which is kept out of the trajectories so that equal runs are equal files.
@@ -113,7 +113,7 @@ class Where:
     attempt: str
 
     def keys(self) -> dict[str, Any]:
-        """The keys with which every row begins."""
+        """Return the keys with which every row begins."""
         return {
             "arm": self.arm,
             "task": self.task.id,
@@ -124,7 +124,7 @@ class Where:
 
 
 def _step_counts(steps: Sequence[Step]) -> dict[str, Any]:
-    """What a row counts of the steps of a trial."""
+    """Return what a row counts of the steps of a trial."""
     repairs = Counter(name for step in steps for name in step.repairs)
     refused = [step for step in steps if step.action is not None and not step.valid]
     return {
@@ -139,7 +139,7 @@ def _step_counts(steps: Sequence[Step]) -> dict[str, Any]:
 
 
 def trial_row(where: Where, trial: Trial, spent: Mapping[str, Spent]) -> dict[str, Any]:
-    """The row of a trial that ran to its end.
+    """Return the row of a trial that ran to its end.
 
     Args:
         where: which trial.
@@ -207,7 +207,7 @@ def _total(spent: Mapping[str, Spent]) -> dict[str, Any]:
 def error_row(
     where: Where, message: str, memory: tuple[str, ...], spent: Mapping[str, Spent], trace: str | None
 ) -> dict[str, Any]:
-    """The row of a trial that infrastructure ended: it says nothing about the agent, and success is unknown."""
+    """Return the row of a trial that infrastructure ended: it says nothing about the agent, and success is unknown."""
     return {
         **where.keys(),
         "outcome": "error",
@@ -224,12 +224,12 @@ def error_row(
 
 
 def read_spent(row: Mapping[str, Any], roles: Sequence[str]) -> dict[str, Spent]:
-    """What the calls of a recorded trial took, in the roles named."""
+    """Return what the calls of a recorded trial took, in the roles named."""
     return {role: Spent(**row["spent"][role]) for role in roles if role in row["spent"]}
 
 
 def read_trajectory(row: Mapping[str, Any], task: Task) -> Trajectory:
-    """The trajectory that a row was made from."""
+    """Return the trajectory that a row was made from."""
     steps = tuple(Step(**{**step, "repairs": tuple(step["repairs"])}) for step in row["trajectory"])
     memory, outcome = tuple(row["memory"]), row["outcome"]
     return Trajectory(
@@ -238,5 +238,5 @@ def read_trajectory(row: Mapping[str, Any], task: Task) -> Trajectory:
 
 
 def brief(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A trial's short line: without what only a reader of trajectories needs."""
+    """Return a trial's short line: without what only a reader of trajectories needs."""
     return {key: value for key, value in row.items() if key not in BULKY}

@@ -1,4 +1,4 @@
-"""What earlier processes recorded of a run, read and checked as a whole before anything of it is written again."""
+"""Recovery of what earlier processes recorded of a run, checked as a whole before anything is written again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Trials whose content an endpoint will not have: after some attempts they are refused for good, and no longer owed."""
+"""Refused trials, whose content an endpoint rejects: after some attempts they are no longer owed."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ _KINDS = ("content_filter", "never_fits")
 
 
 def is_refusal(error: Exception) -> bool:
-    """Whether the endpoint refuses what a request says, or how much it says."""
+    """Return whether the endpoint refuses what a request says, or how much it says."""
     return isinstance(error, ModelError) and error.kind in _KINDS
 
 
 def is_for_good(row: Mapping[str, Any]) -> bool:
-    """Whether the trial of a row ended in an error and is not tried again."""
+    """Return whether the trial of a row ended in an error and is not tried again."""
     times = row.get("refused")
     return row.get("outcome") == "error" and isinstance(times, int) and times >= MAX_ATTEMPTS
 
 
 def is_owed(row: Mapping[str, Any]) -> bool:
-    """Whether the trial of a row ended in an error and is tried again."""
+    """Return whether the trial of a row ended in an error and is tried again."""
     return row["outcome"] == "error" and not is_for_good(row)
 
 
 def times_refused(known: object, rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """How often each attempt was refused.
+    """Return how often each attempt was refused.
 
     Args:
         known: what `run.json` says of it: times by attempt.

@@ -1,4 +1,4 @@
-"""A run directory as data: `run.json` and one row a trial. Trajectories are never read here."""
+"""Data of a run for tables: `run.json` and one row a trial. Trajectories are never read here."""
 
 from __future__ import annotations
 
@@ -76,11 +76,11 @@ class Run:
         return range(1, max(self.limit(arm) for arm in self.arms) + 1)
 
     def limit(self, arm: str) -> int:
-        """How many trials an arm may have; an arm may set its own."""
+        """Return how many trials an arm may have; an arm may set its own."""
         return int(self.settings(arm).get("trials") or self.info["trials"])
 
     def settings(self, arm: str) -> Mapping[str, Any]:
-        """The settings of one arm.
+        """Return the settings of one arm.
 
         Raises:
             UsageError: the run has no arm of that name.
@@ -90,16 +90,16 @@ class Run:
         return self.arms[arm]
 
     def independent(self, arm: str) -> bool:
-        """Whether the arm's trials know nothing of one another and do not stop at success."""
+        """Return whether the arm's trials know nothing of one another and do not stop at success."""
         return bool(self.settings(arm).get("independent", False))
 
     def rows(self, arm: str) -> pd.DataFrame:
-        """The recorded trials of one arm."""
+        """Return the recorded trials of one arm."""
         self.settings(arm)
         return self.trials[self.trials["arm"] == arm]
 
     def states(self, arm: str) -> np.ndarray[Any, Any]:
-        """One row a task (in the order of `task_ids`, then the tasks without an id), one column a trial."""
+        """Return one row a task (in the order of `task_ids`, then the tasks without an id), one column a trial."""
         if arm not in self._states:
             self._states[arm] = self._fill_states(arm)
         return self._states[arm]
@@ -219,7 +219,7 @@ def _check(run: Run) -> None:
 
 
 def _check_stops(run: Run, file: Path) -> None:
-    """A chain stops when it passes: a later row would be a second chance nobody was meant to have."""
+    """Raise where a chain went on after a trial that passed: that is a second chance nobody was to have."""
     rows = run.trials
     first = rows[rows["passed"]].groupby(["arm", "task"])["trial"].min().rename("ended")
     joined = rows.join(first, on=["arm", "task"])

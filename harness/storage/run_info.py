@@ -1,4 +1,4 @@
-"""`run.json` as a reader takes it: its version, and a check of everything that readers rely on."""
+"""Reads `run.json` and checks its version and everything that readers rely on."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def _check_count(file: Path, counts: Mapping[str, Any], most: int) -> None:
 
 
 def _whole(value: Any, depth: int) -> Any:
-    """A JSON value with half surrogate pairs replaced: nothing can print them, and no data frame takes them."""
+    """Return a JSON value with half surrogate pairs replaced: nothing can print them, and no data frame takes them."""
     if depth > _MAX_DEPTH:
         raise RecursionError
     if isinstance(value, str):

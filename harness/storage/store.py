@@ -1,4 +1,4 @@
-"""The run directory: what is written, and what a resumed run finds there.
+"""Run directory: what is written, and what a resumed run finds there.
 
 ::
 
@@ -104,7 +104,7 @@ class Store:
         return journal
 
     def unfinished(self) -> set[str]:
-        """The ids of the tasks that some arm has not finished."""
+        """Return the ids of the tasks that some arm has not finished."""
         arms, tasks = self.manifest["arms"], self.manifest["split"]["task_ids"]
         owed = {(arm, task) for arm in arms for task in tasks if (arm, task) not in self.done}
         # A memory of the whole arm is made again from all its trials.
@@ -114,7 +114,7 @@ class Store:
 
     @classmethod
     def create(cls, path: Path, manifest: Mapping[str, Any]) -> Store:
-        """A new run directory.
+        """Return a new run directory.
 
         Raises:
             UsageError: the directory holds something already, or cannot be made.
@@ -132,7 +132,7 @@ class Store:
         return cls(path)
 
     def solved(self, arm: str) -> int:
-        """How many tasks an arm had solved when this process began."""
+        """Return how many tasks an arm had solved when this process began."""
         return self._solved[arm]
 
     def _take_in(self, rows: Iterable[dict[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""The recorded trials: the short lines as a data frame, the whole ones as they stand, every line checked."""
+"""Reads recorded trials: the short lines as a data frame, the whole ones unchanged, every line checked."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _MAPPINGS = {"repair_kinds": "repair", "invalid_kinds": "invalid", "result": "re
 
 
 def read_trials(file: Path) -> pd.DataFrame:
-    """The recorded trials, in the order of the file; none where there is no file yet.
+    """Return the recorded trials, in the order of the file; none where there is no file yet.
 
     A torn last line is a trial still owed and is left out. Unknown numbers are NaN, and so are the counts that a trial
     of somebody else's run has as null; what an environment measured is in the columns `result.<name>`, how often a
@@ -83,7 +83,7 @@ def _series(name: str, values: list[Any]) -> pd.Series[Any]:
 
 
 def _reflection_flags(row: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
-    """The values of `_FLAGS`: all None where it is not known whether there was a reflection."""
+    """Return the values of `_FLAGS`: all None where it is not known whether there was a reflection."""
     reflected = row.get("reflected", False)
     if reflected is None:
         return None, None, None, None
@@ -94,7 +94,7 @@ def _reflection_flags(row: Mapping[str, Any]) -> tuple[Any, Any, Any, Any]:
 
 
 def checked_lines(file: Path) -> Iterator[dict[str, Any]]:
-    """The lines of `trials.jsonl`.
+    """Yield the lines of `trials.jsonl`.
 
     Raises:
         UsageError: a line is damaged or says something impossible.
@@ -105,7 +105,9 @@ def checked_lines(file: Path) -> Iterator[dict[str, Any]]:
 
 
 def lines_of(file: Path) -> Iterator[tuple[int, Any]]:
-    """Number and value of every line of a JSONL file, half surrogate pairs replaced; a torn last line is left out.
+    """Yield number and value of every line of a JSONL file.
+
+    Lone surrogates are replaced, and a torn last line is left out.
 
     Raises:
         UsageError: a line is not JSON, or is nested too deep to be read.
@@ -219,12 +221,12 @@ class _Played(_Trial):
 
 
 def recorded(file: Path) -> Iterator[dict[str, Any]]:
-    """The lines of a trajectory file; see `recorded_lines`."""
+    """Return the lines of a trajectory file; see `recorded_lines`."""
     return (row for _, row in recorded_lines(file))
 
 
 def recorded_lines(file: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Number and value of every line of a trajectory file.
+    """Yield number and value of every line of a trajectory file.
 
     Raises:
         UsageError: a line is damaged or lacks what a reader needs.

@@ -1,4 +1,4 @@
-"""Files that are replaced as a whole: a reader, or a process that is killed, leaves the old content or the new one."""
+"""Replaces files as a whole: after a kill there is the old content or the new one."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Any OpenAI-compatible endpoint: `model` is the part, `client` the connection, `wire` and `reading` the protocol."""
+"""OpenAI-compatible endpoints: `model` is the part, `client` the connection, `wire` and `reading` the protocol."""

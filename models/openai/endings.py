@@ -1,4 +1,4 @@
-"""What a finish reason means: providers have many names for few ends."""
+"""Finish reasons: providers have many names for few ends."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FAULT = re.compile(
 
 
 def ending(reason: str) -> Ending:
-    """The meaning of a finish reason, `content_filter: …` and upper case included."""
+    """Return the meaning of a finish reason, `content_filter: …` and upper case included."""
     name = reason.strip().lower()
     if not name or name in _END:
         return Ending(name, "end")

@@ -1,4 +1,4 @@
-"""One endpoint as it is reached: its address, what it does not take, and what its answers mean."""
+"""Endpoint as it is reached: its address, what it does not take, and what its answers mean."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Endpoint:
         self._lock = threading.Lock()
 
     def ask(self, request: Request, with_stops: bool = True) -> Reply:
-        """One attempt at a reply; what the endpoint refuses is sent as it wants it.
+        """Return one attempt at a reply; what the endpoint refuses is sent as it wants it.
 
         Args:
             request: what is asked.
@@ -98,7 +98,7 @@ class Endpoint:
     def _attempt(
         self, request: Request, body: Mapping[str, Any]
     ) -> Reply | tuple[Complaint | None, ReflexError]:
-        """The reply, or what the endpoint says instead (if that may be learned from) and the error that this is."""
+        """Return the reply, or what the endpoint says instead (if it teaches anything) and its error."""
         import openai
 
         api = self._options.api
@@ -150,7 +150,7 @@ class Endpoint:
         raise RunStopped(f"{self.url} sends from one address to the next, and none of them answers")
 
     def _new_address(self, asked: str, location: str, path: str) -> str:
-        """Where a redirect leads, on the same host.
+        """Return where a redirect leads, on the same host.
 
         Raises:
             RunStopped: it leads elsewhere, or nowhere.
@@ -166,7 +166,7 @@ class Endpoint:
         )
 
     def content(self, response: httpx2.Response) -> bytes:
-        """An answer's body without secrets.
+        """Return an answer's body without secrets.
 
         They are taken out here, before anything is cut to length or kept: half a key would not be recognised, and a
         server that echoes headers would carry a whole one into the journal.
@@ -177,7 +177,7 @@ class Endpoint:
         return content
 
     def _clean(self, reply: Reply) -> Reply:
-        """A reply without secrets that its body held in JSON's own escapes, where `content` could not see them."""
+        """Return a reply without secrets that its body held in JSON's escapes, where `content` misses them."""
         if not self.secrets:
             return reply
 
@@ -234,7 +234,7 @@ class Endpoint:
         return failure
 
     def failure(self, error: openai.OpenAIError, timeout: float) -> ReflexError:
-        """The error that an attempt without a reply is."""
+        """Return the error that an attempt without a reply is."""
         import httpx2
         import openai
 
@@ -254,7 +254,7 @@ def _is_learnable(status: int, complaint: Complaint) -> bool:
 
 
 def _is_same_host(old: str, new: str) -> bool:
-    """Whether a key may go along: same host and port, or the same host by https where it was http."""
+    """Return whether a key may go along: same host and port, or the same host by https where it was http."""
     before, after = urlsplit(old), urlsplit(new)
     if before.hostname != after.hostname:
         return False

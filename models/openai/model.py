@@ -14,13 +14,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
+from urllib.parse import urlsplit
 
 from reflex_bench.core.errors import ModelError, RunStopped, UsageError, unknown
 from reflex_bench.models.base import Reply, Request, Usage, tokens_of
 from reflex_bench.models.context_length import context_length
 from reflex_bench.models.local_server import connections, default_connections
 from reflex_bench.models.openai import wire
-from reflex_bench.models.openai.client import is_address
+from reflex_bench.models.openai.client import by_way_of, is_address
 from reflex_bench.models.openai.endpoint import Endpoint
 from reflex_bench.models.openai.errors.adaptation import Learned
 from reflex_bench.models.openai.errors.faults import one_line, redact
@@ -30,6 +31,7 @@ from reflex_bench.models.prices import price_list
 from reflex_bench.models.providers import Provider
 from reflex_bench.models.retrying import Retries
 
+_OPENAI = "api.openai.com"
 _CHECK_TIMEOUT = 30.0  # seconds
 _TELL_EVERY = 60.0  # seconds between two lines about the same rate limit
 _SLOWING = {"rate_limit": "answers 429, too many requests", "timeout": "does not answer in time"}
@@ -39,7 +41,7 @@ _log = logging.getLogger(__name__)
 
 
 def base_of(url: str) -> str:
-    """An address as the client wants it: people paste the whole one, up to `/chat/completions`."""
+    """Return an address as the client wants it: people paste the whole one, up to `/chat/completions`."""
     bare, question, query = url.strip().partition("?")
     for path in ("/chat/completions", "/completions", "/models", "/responses"):
         bare = bare.rstrip("/").removesuffix(path)
@@ -105,7 +107,7 @@ class OpenAIModel:
         self._price = options.prices.cost if options.prices else price_list(name, self._endpoint.url)
 
     def complete(self, request: Request) -> Reply:
-        """One reply, after as many attempts as `reflex_bench.models.retrying` allows; see `Model.complete`."""
+        """Return one reply, after as many attempts as `reflex_bench.models.retrying` allows; see `Model.complete`."""
         started, retries, timeouts = time.perf_counter(), Retries(self._options), 0
         lost: list[Reply] = []
         while True:
@@ -130,14 +132,17 @@ class OpenAIModel:
                 raise failure
 
     def _empty(self, reply: Reply, request: Request) -> ModelError:
-        """The fault that an answer without an answer is; stops that end replies inside reasoning are not sent again."""
+        """Return the fault for a reply that holds no answer.
+
+        Stops that end replies inside reasoning are not sent again.
+        """
         if reply.reasoning and request.stop:
             self._endpoint.apply_stops_here()
         what = "reasoning and no answer" if reply.reasoning else "an empty answer"
         return ModelError(f"{self._endpoint.url} keeps sending {what}", kind="empty")
 
     def _cost_of(self, reply: Reply) -> float | None:
-        """US dollars: by the prices given, as the answer tells it, or by published prices."""
+        """Return US dollars: by the prices given, as the answer tells it, or by published prices."""
         if self._options.prices or reply.cost is None:
             return self.cost(reply.usage)
         return reply.cost
@@ -151,13 +156,15 @@ class OpenAIModel:
         _log.warning("%s %s: %d at a time for now", self.name, what, self._limiter.limit)
 
     def cost(self, usage: Usage) -> float | None:
-        """US dollars for so many tokens, by the prices given or published; None where there are none."""
+        """Return US dollars for so many tokens, by the prices given or published; None where there are none."""
         return self._price(usage) if self._price else None
 
     def check(self) -> Sequence[str]:
         """Asks the endpoint for its models; see `reflex_bench.models.base.Model.check`."""
         provider, endpoint = self._provider, self._endpoint
-        if provider.needs_key and not endpoint.has_key and not endpoint.is_local:
+        # `openai/…` also names servers that anybody runs, under any name; those say themselves whether they want a key.
+        anybodys = provider.name == "openai" and urlsplit(endpoint.url).hostname != _OPENAI
+        if provider.needs_key and not endpoint.has_key and not (anybodys or endpoint.is_local):
             raise UsageError(f"{provider.key} is not set; {endpoint.url} needs a key")
         return [*self._check_name(), *self._count_slots(), *self._remarks()]
 
@@ -206,7 +213,8 @@ class OpenAIModel:
             return [self._unchecked()]
         if isinstance(caught.__cause__, httpx2.ConnectError):
             reason = one_line(redact(str(caught.__cause__), endpoint.secrets))
-            raise UsageError(f"no server answers at {endpoint.url} ({reason}); is it running?")
+            way = by_way_of(endpoint.url)
+            raise UsageError(f"no server answers at {endpoint.url}{way} ({reason}); is it running?")
         raise UsageError(str(endpoint.failure(caught, timeout)))
 
     def _unchecked(self) -> str:

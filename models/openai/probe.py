@@ -1,4 +1,4 @@
-"""What an endpoint can do, found out by three calls and by what it tells of itself."""
+"""Probes what an endpoint can do, by three calls and by what it tells of itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replies of the OpenAI-compatible protocol, from the bytes of an answer.
+"""Reads replies of the OpenAI-compatible protocol from the bytes of an answer.
 
 They are read by hand and not through the `openai` package's types: those accept whatever a server sends (a missing
 `choices` becomes an attribute error much later), and building them costs more time than the rest of a call.
@@ -43,7 +43,7 @@ class OtherProtocol(ModelError):
 
 
 def read_reply(content: bytes, api: Api, stop: Sequence[str]) -> Reply:
-    """The reply in the body of a successful answer, without time; its cost is what the answer itself tells.
+    """Return the reply in the body of a successful answer, without time; its cost is what the answer itself tells.
 
     Reasoning is taken out first; then the text is cut at the first stop again: some servers include it, ignore some, or
     were not sent all. A reply without text is returned as it is, with the text "".
@@ -203,7 +203,7 @@ def _writable(text: str) -> str:
 
 
 def _calls(choice: dict[str, Any]) -> tuple[ToolCall, ...]:
-    """The native tool calls of a reply, also in the form that came before them; what has no name is none."""
+    """Return the native tool calls of a reply, also in the form that came before them; what has no name is none."""
     message = choice.get("message") or choice.get("delta")
     if not isinstance(message, dict):
         return ()
@@ -219,7 +219,7 @@ def _calls(choice: dict[str, Any]) -> tuple[ToolCall, ...]:
 
 
 def _arguments(value: object) -> str:
-    """The arguments as JSON text, as which most servers send them; some send the object itself."""
+    """Return the arguments as JSON text, as which most servers send them; some send the object itself."""
     text = value if isinstance(value, str) else json.dumps(value) if value else ""
     return text.encode("utf-8", "replace").decode("utf-8")
 
@@ -229,7 +229,7 @@ def _name(value: object) -> str:
 
 
 def model_names(content: bytes) -> set[str]:
-    """Every name and alias in the body of `GET /models`; none where the body cannot be read."""
+    """Return every name and alias in the body of `GET /models`; none where the body cannot be read."""
     try:
         data = json.loads(content)
     except (ValueError, RecursionError):

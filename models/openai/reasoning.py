@@ -1,4 +1,4 @@
-"""What of a reply is reasoning, and what is the answer."""
+"""Separates reasoning from the answer in a reply."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Split:
 
 
 def split_message(message: Mapping[str, Any]) -> Split:
-    """The parts of a chat message whose content is a text, a list of parts, or nothing."""
+    """Return the parts of a chat message whose content is a text, a list of parts, or nothing."""
     text, thought = _content(message.get("content"))
     if isinstance(items := message.get(ITEMS), list):
         return _and_marks(Split(text, _field(message)[1], FORM, json.dumps(items) if items else ""))
@@ -83,7 +83,7 @@ def _field(message: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _content(content: object) -> tuple[str, str]:
-    """Text and reasoning of a message's content."""
+    """Return text and reasoning of a message's content."""
     if isinstance(content, str):
         return content, ""
     parts = content if isinstance(content, list) else [content]
@@ -102,7 +102,7 @@ def _content(content: object) -> tuple[str, str]:
 
 
 def _part_texts(value: object) -> Iterator[str]:
-    """The texts of a part, or of parts in one another (Mistral's `thinking`, OpenAI's `summary`)."""
+    """Yield the texts of a part, or of parts in one another (Mistral's `thinking`, OpenAI's `summary`)."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -116,7 +116,7 @@ def _part_texts(value: object) -> Iterator[str]:
 
 
 def split_text(text: str) -> Split:
-    """The parts of a text with marks of reasoning in it.
+    """Return the parts of a text with marks of reasoning in it.
 
     The reasoning may begin without a mark, where the template wrote it, and may never end, where the reply was cut
     off. A text that is one block of reasoning and nothing else stays as it is: what is to be made of it, the reader
@@ -145,7 +145,7 @@ def split_text(text: str) -> Split:
 
 
 def _blocks(before: str) -> tuple[list[str], str]:
-    """The reasoning before the last closing mark, and what stands outside of it.
+    """Return the reasoning before the last closing mark, and what stands outside of it.
 
     Text before a first block that was opened properly is outside; without an opening mark all of it is reasoning.
     """
@@ -188,7 +188,7 @@ def sent_back(content: str, reasoning: str, form: str) -> tuple[str, Mapping[str
 
 
 def _bare(reasoning: str) -> str:
-    """The text of reasoning that is kept as JSON parts."""
+    """Return the text of reasoning that is kept as JSON parts."""
     try:
         parts = json.loads(reasoning)
     except ValueError:

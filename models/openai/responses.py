@@ -1,4 +1,4 @@
-"""The Responses API as a translation: a chat request becomes one of its requests, its answer a chat completion.
+"""Translates chat requests to the Responses API, and its answers to chat completions.
 
 Everything else (what is learned of an endpoint, errors, usage, retries) is shared with the chat API. Requests are
 stateless: nothing is stored at the endpoint, and reasoning comes back encrypted, so that it can be sent again with the
@@ -52,7 +52,10 @@ def request_body(chat: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _input(turns: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The conversation as items. A call must be followed by its output: the next turn, of the tool or of the user."""
+    """Yield the conversation as items.
+
+    A call must be followed by its output: the next turn, of the tool or of the user.
+    """
     called = ""
     for place, turn in enumerate(turns):
         content = turn["content"] or ""
@@ -84,7 +87,7 @@ def _is_call(item: Mapping[str, Any]) -> bool:
 
 
 def _flat(tool: Any) -> Any:
-    """A tool, or the choice of one, without the inner object that the chat API has."""
+    """Return a tool, or the choice of one, without the inner object that the chat API has."""
     if not isinstance(tool, Mapping) or not isinstance(tool.get("function"), Mapping):
         return tool
     flat = {"type": "function", **tool["function"]}
@@ -129,7 +132,7 @@ def as_completion(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _finish(data: Mapping[str, Any], has_calls: bool) -> str:
-    """The finish reason as the chat API would name it; a state that is no end of a response stays as it is."""
+    """Return the finish reason as the chat API would name it; a state that is no end of a response stays as it is."""
     status = data.get("status")
     if status == "incomplete":
         reason = _mapping(data.get("incomplete_details")).get("reason")
@@ -141,7 +144,7 @@ def _finish(data: Mapping[str, Any], has_calls: bool) -> str:
 
 
 def _said(item: Mapping[str, Any]) -> tuple[str, str]:
-    """Text and refusal of a message; "" of any other item."""
+    """Return text and refusal of a message; "" of any other item."""
     content = item.get("content") if item.get("type") == "message" else None
     if isinstance(content, str):
         return content, ""
@@ -156,7 +159,7 @@ def _said(item: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _thought(item: Mapping[str, Any]) -> str:
-    """The reasoning that can be read: its text, where the endpoint shows that, else its summary."""
+    """Return the reasoning that can be read: its text, where the endpoint shows that, else its summary."""
     if item.get("type") != "reasoning":
         return ""
     for name, between in (("content", ""), ("summary", "\n\n")):
@@ -170,7 +173,7 @@ def _thought(item: Mapping[str, Any]) -> str:
 
 
 def _kept(items: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The items of a turn that can be sent again: reasoning, and the first call with what was said before it.
+    """Return the items of a turn that can be sent again: reasoning, and the first call with what was said before it.
 
     Nothing is stored at the endpoint, so reasoning without its content is a reference to nothing. The harness carries
     out one call a turn: further ones would lack their outputs.
@@ -200,7 +203,7 @@ def items_of(data: str) -> list[dict[str, Any]]:
 
 
 def _is_whole(call: Mapping[str, Any]) -> bool:
-    """Whether a call has all that the endpoint wants of one that is sent back."""
+    """Return whether a call has all that the endpoint wants of one that is sent back."""
     if not all(isinstance(call.get(name), str) and call[name] for name in ("call_id", "name", "arguments")):
         return False
     try:

@@ -1,4 +1,4 @@
-"""Values from the environment in settings: `${NAME}` is written to disk, what it stands for never is."""
+"""Fills in `${NAME}` in settings from the environment; the values are never written to disk."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SECRET_VALUE = re.compile(r"\bsk-[\w\-]{8,}|\bbearer\s+(?!\$\{)\S{8,}", re.IGNO
 
 
 def variables_in(value: Any) -> Iterator[str]:
-    """The names of the environment variables that a value refers to."""
+    """Yield the names of the environment variables that a value refers to."""
     if isinstance(value, str):
         yield from _VARIABLE.findall(value)
     elif isinstance(value, Mapping):
@@ -30,7 +30,7 @@ def variables_in(value: Any) -> Iterator[str]:
 
 
 def expanded(value: Any) -> Any:
-    """A value with every `${NAME}` in its texts replaced from the environment.
+    """Return a value with every `${NAME}` in its texts replaced from the environment.
 
     Raises:
         UsageError: a variable is not set.
@@ -43,7 +43,7 @@ def expanded(value: Any) -> Any:
 
 
 def variable(name: str) -> str:
-    """The value of an environment variable.
+    """Return the value of an environment variable.
 
     Raises:
         UsageError: it is not set.
@@ -55,7 +55,7 @@ def variable(name: str) -> str:
 
 
 def check_json(value: Any, depth: int = 0) -> Any:
-    """The value itself, where it can be sent as JSON.
+    """Return the value itself, where it can be sent as JSON.
 
     Raises:
         ValueError: it cannot, or is nested too deep.

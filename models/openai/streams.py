@@ -1,4 +1,4 @@
-"""A streamed answer (server-sent events) put together to the answer that it would have been in one piece."""
+"""Assembles a streamed answer (server-sent events) to the answer in one piece."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _JOINED = ("content", "refusal", *FIELDS)
 
 
 def is_stream(text: str) -> bool:
-    """Whether a body is a stream of events, comments before the first one included."""
+    """Return whether a body is a stream of events, comments before the first one included."""
     for line in text.lstrip().splitlines()[:50]:
         if line.startswith(("data:", "event:")):
             return True
@@ -25,7 +25,7 @@ def is_stream(text: str) -> bool:
 
 
 def without_comments(text: str) -> str:
-    """A body without the comment lines by which some servers keep a connection alive before they answer."""
+    """Return a body without the comment lines by which some servers keep a connection alive before they answer."""
     lines = text.lstrip().splitlines(keepends=True)
     while lines and (lines[0].startswith(":") or not lines[0].strip()):
         del lines[0]
@@ -33,7 +33,7 @@ def without_comments(text: str) -> str:
 
 
 def join_stream(text: str) -> dict[str, Any] | None:
-    """The whole answer in a stream; None where the stream broke off, or holds nothing that is one.
+    """Return the whole answer in a stream; None where the stream broke off, or holds nothing that is one.
 
     A stream has ended where it says so (`[DONE]`) or has told why (`finish_reason`).
     """

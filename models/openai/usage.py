@@ -1,4 +1,4 @@
-"""What a call took, as servers tell it: under several names, as numbers or texts, whole or in parts."""
+"""Reads usage and cost of a call, which servers tell under several names and types."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _COST = (
 
 
 def read_usage(told: object, text: str = "", reasoning: str = "") -> Usage:
-    """The tokens of one call; None for what is not told, or cannot be.
+    """Return the tokens of one call; None for what is not told, or cannot be.
 
     - Reasoning that is counted only in the total (Gemini), or beside the completion (xAI), is added to the completion:
       it is generated, and paid for as such.
@@ -75,7 +75,7 @@ def read_usage(told: object, text: str = "", reasoning: str = "") -> Usage:
 
 
 def _beside(prompt: int, completion: int, total: int | None, thought: int | None, cached: int) -> int:
-    """Tokens of reasoning that stand beside those of the completion."""
+    """Return tokens of reasoning that stand beside those of the completion."""
     rest = (total or 0) - prompt - completion
     if rest > 0:
         # Some totals count the cached part of a prompt that the prompt's own count leaves out.
@@ -93,7 +93,7 @@ def _with_estimate(usage: Usage, text: str, reasoning: str) -> Usage:
 
 
 def told_cost(told: object) -> float | None:
-    """US dollars that a router says the call cost; None where it says nothing."""
+    """Return US dollars that a router says the call cost; None where it says nothing."""
     usage = told if isinstance(told, dict) else {}
     for name in _COST:
         cost = _number(_at(usage, name))
@@ -125,7 +125,7 @@ def _at(usage: Mapping[str, Any], path: str) -> object:
 
 
 def _number(value: object) -> float | None:
-    """A number, or a text that is one; NaN and what no count can be is none."""
+    """Return a number, or a text that is one; NaN and what no count can be is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         return None
     try:

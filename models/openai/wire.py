@@ -1,4 +1,4 @@
-"""Requests of the OpenAI-compatible protocol, as plain JSON values; its replies are read in `openai_reading`."""
+"""Writes requests of the OpenAI-compatible protocol as plain JSON values; `reading` reads the replies."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SEED_RANGE = 2**31
 
 
 def body(name: str, api: Api, request: Request, learned: Learned = AS_ASKED) -> dict[str, Any]:
-    """What is asked for, as the endpoint takes it; for the Responses API still in the form of the chat API.
+    """Return what is asked for, as the endpoint takes it; for the Responses API still in the form of the chat API.
 
     Args:
         name: the model's name at the endpoint.
@@ -63,22 +63,22 @@ def body(name: str, api: Api, request: Request, learned: Learned = AS_ASKED) -> 
 
 
 def posted(api: Api, asked: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What goes over the wire for what `body` made."""
+    """Return what goes over the wire for what `body` made."""
     return request_body(asked) if api == "responses" else asked
 
 
 def known_of(api: Api) -> Learned:
-    """What is known of an endpoint before it was asked anything: what its API does not have."""
+    """Return what is known of an endpoint before it was asked anything: what its API does not have."""
     return Learned(dropped=NOT_THERE) if api == "responses" else AS_ASKED
 
 
 def _sendable(text: str) -> str:
-    """Text that can be posted: half a surrogate pair, as pages and files may hold, is replaced."""
+    """Return text that can be posted: half a surrogate pair, as pages and files may hold, is replaced."""
     return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text
 
 
 def _turn(turn: Message) -> dict[str, Any]:
-    """One message of a chat."""
+    """Return one message of a chat."""
     said, more = sent_back(turn.content, turn.reasoning, turn.form) if turn.reasoning else (turn.content, {})
     message: dict[str, Any] = {"role": turn.role, "content": _sendable(said), **more}
     if turn.call:
@@ -91,7 +91,7 @@ def _turn(turn: Message) -> dict[str, Any]:
 
 
 def as_text(messages: Sequence[Message]) -> str:
-    """A conversation as one text to be continued: its turns one after the other, each as it says that it reads.
+    """Return a conversation as one text to be continued: its turns one after the other, each as it says that it reads.
 
     How a turn reads, and how the next one is begun, belongs to the environment
     (`reflex_bench.envs.text_form.TextForm`); what says nothing of it (a request for a reflection) stands as it is.

@@ -1,1 +1,1 @@
-"""The simulated player, judge and reflector: deterministic stand-ins that see messages only. No language models."""
+"""Simulated player, judge and reflector: deterministic stand-ins that see messages only. No language models."""

@@ -1,4 +1,4 @@
-"""The simulated player in a household game: no language model, but a player with habits, some of them bad.
+"""Simulated player in a household game: no language model, but a player with habits, some of them bad.
 
 At its first turn it says what it plans and how it is going to play this time. That thought is the only
 place where the habits of a trial are kept: every later turn reads them back from the transcript, as anyone
@@ -46,7 +46,7 @@ class Style:
 
 
 def turn(view: View, notes: Notes, rng: Random) -> str:
-    """The next turn: `think: …` or one command.
+    """Return the next turn: `think: …` or one command.
 
     Args:
         view: the trial so far.
@@ -73,7 +73,7 @@ def _possible(goal: Goal) -> list[str]:
 
 
 def _weak_spot(view: View, goal: Goal) -> str:
-    """The habit that keeps coming back in this task, "" where there is none; decided by the task's text."""
+    """Return the habit that keeps coming back in this task, "" where there is none; decided by the task's text."""
     dice = Random(view.opening)
     return dice.choice(_possible(goal)) if dice.random() < _WEAK_TASKS else ""
 
@@ -91,7 +91,7 @@ def _choose_style(view: View, goal: Goal, notes: Notes, rng: Random) -> Style:
 
 
 def _style_of(view: View, goal: Goal) -> Style:
-    """The style of a trial under way, read back from the player's first thought."""
+    """Return the style of a trial under way, read back from the player's first thought."""
     thought = view.first_thought
     if not thought:
         return Style(frozenset({_weak_spot(view, goal)} - {""}), next(iter(view.places), ""))
@@ -146,7 +146,7 @@ def _believes_done(view: View, goal: Goal, style: Style) -> bool:
 
 
 def _finished(view: View, goal: Goal, style: Style) -> str:
-    """What a player does who believes that all is done or nothing left to do; "" while it goes on."""
+    """Return what a player does who believes that all is done or nothing left to do; "" while it goes on."""
     thought, command, _ = view.turns[-1]
     if thought.startswith("I stop"):
         return "give up"
@@ -158,7 +158,7 @@ def _finished(view: View, goal: Goal, style: Style) -> str:
 
 
 def _notice(view: View, goal: Goal, style: Style) -> str:
-    """A thought right after something wanted has come into sight, "" otherwise."""
+    """Return a thought right after something wanted has come into sight, "" otherwise."""
     _, command, seen = view.turns[-1]
     if view.holding or not command.startswith(("go to", "open", "examine")):
         return ""
@@ -199,7 +199,7 @@ def _next(view: View, goal: Goal, style: Style, notes: Notes) -> str:
 
 
 def _use(view: View, goal: Goal, style: Style, notes: Notes) -> str:
-    """What to do with the object in hand."""
+    """Return what to do with the object in hand."""
     if goal.kind == "examine":
         return _under_the_lamp(view, goal, style, notes)
     untreated = goal.kind in STATION and (goal.kind, view.holding) not in view.treated
@@ -227,7 +227,7 @@ def _under_the_lamp(view: View, goal: Goal, style: Style, notes: Notes) -> str:
 
 
 def _destination(view: View, goal: Goal) -> str:
-    """The place to bring things to: where one of them is already, or one that was visited, or the first."""
+    """Return the place to bring things to: where one of them is already, or one that was visited, or the first."""
     places = [
         place for place in view.of_type(goal.target) if not view.refused[f"move {view.holding} to {place}"]
     ]
@@ -243,7 +243,7 @@ def _destination(view: View, goal: Goal) -> str:
 
 
 def _go(view: View, place: str) -> str:
-    """Two pieces of furniture may stand at one spot: then there is no going from one to the other, only looking."""
+    """Return the command to go to a place, or to examine it where going there was refused: it is at the same spot."""
     go, examine = f"go to {place}", f"examine {place}"
     return examine if go in view.refused_here and examine not in view.refused_here else go
 
@@ -258,7 +258,7 @@ def _search(view: View, kind: str, style: Style, notes: Notes) -> str:
 
 
 def _search_order(view: View, style: Style, notes: Notes, kind: str) -> list[str]:
-    """The places that are still to be searched, the next one first."""
+    """Return the places that are still to be searched, the next one first."""
     begin = view.places.index(style.start) if style.start in view.places else 0
     turned = view.places[begin:] + view.places[:begin]
     told = [place for name, place in notes.where.items() if type_of(name) == kind]

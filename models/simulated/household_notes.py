@@ -1,4 +1,4 @@
-"""What the simulated player writes down after a failed household game, and what it takes from such notes.
+"""Notes of the simulated player after a failed household game, and what it takes from such notes.
 
 Both ends are plain text: `write` sees nothing but the transcript of the failed trial, `read` nothing but
 sentences, whoever wrote them.
@@ -93,7 +93,7 @@ def read(memory: str) -> Notes:
 
 
 def write(view: View, status: str, earlier: Sequence[str], rng: Random) -> str:
-    """A reflection of two to four sentences on a failed trial.
+    """Return a reflection of two to four sentences on a failed trial.
 
     Args:
         view: the trial.
@@ -200,7 +200,7 @@ def _delivered(view: View, goal: Goal) -> list[tuple[str, str]]:
 
 
 def _whereabouts(view: View, goal: Goal) -> list[str]:
-    """Where the wanted things are, and where there is no need to look again."""
+    """Return where the wanted things are, and where there is no need to look again."""
     seen = [(name, place) for name, place in view.first_seen.items() if type_of(name) == goal.object]
     missing = "" if len(seen) > (goal.kind == "puttwo") else f"second {goal.object}" if seen else goal.object
     if goal.kind == "examine":
@@ -216,12 +216,12 @@ def _whereabouts(view: View, goal: Goal) -> list[str]:
 
 
 def preposition(place: str) -> str:
-    """`in` for what has a door, a lid or a rim, else `on`."""
+    """Return `in` for what has a door, a lid or a rim, else `on`."""
     return "in" if type_of(place) in _INSIDE else "on"
 
 
 def a(noun: str) -> str:
-    """The noun with its article."""
+    """Return the noun with its article."""
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 

@@ -1,4 +1,4 @@
-"""What the simulated player believes about households: where things are, and what is taken for what."""
+"""Beliefs of the simulated player about households: where things are, and what is taken for what."""
 
 from __future__ import annotations
 
@@ -87,6 +87,6 @@ LOOKALIKE = {one: other for pair in map(str.split, _PAIRS) for one, other in (pa
 
 
 def likelihood(object_type: str, place_type: str) -> int:
-    """The rank of a kind of place in the search for a kind of object; 0 is the likeliest."""
+    """Return the rank of a kind of place in the search for a kind of object; 0 is the likeliest."""
     order = _LIKELY.get(object_type, _ANY)
     return order.index(place_type) if place_type in order else len(order)

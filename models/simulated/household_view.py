@@ -1,4 +1,4 @@
-"""What can be known of a household game from its text alone: the simulated player's eyes.
+"""View of a household game from its text alone, for the simulated player.
 
 Everything here is rebuilt from the conversation at every call, in one pass over its turns.
 """
@@ -43,7 +43,7 @@ STATION = {"clean": "sinkbasin", "heat": "microwave", "cool": "fridge"}
 
 
 def type_of(name: str) -> str:
-    """`mug` for `mug 2`."""
+    """Return `mug` for `mug 2`."""
     return name.rpartition(" ")[0] or name
 
 
@@ -105,13 +105,13 @@ class View:
         return next((thought for thought, _, _ in self.turns if thought), "")
 
     def found(self, kind: str) -> list[tuple[str, str]]:
-        """Objects of a type and where they are now, in the order of the visits."""
+        """Return objects of a type and where they are now, in the order of the visits."""
         return [
             (name, place) for place, names in self.contents.items() for name in names if type_of(name) == kind
         ]
 
     def of_type(self, kind: str) -> list[str]:
-        """The places of a type, in the order of the room."""
+        """Return the places of a type, in the order of the room."""
         return [place for place in self.places if type_of(place) == kind]
 
     def add(self, said: str, seen: str) -> None:
@@ -164,7 +164,7 @@ class View:
 
 
 def is_household(text: str) -> bool:
-    """Whether a first observation is that of a household game."""
+    """Return whether a first observation is that of a household game."""
     return bool(_TASK.search(text) and _ROOM.search(text))
 
 
@@ -181,7 +181,7 @@ def split_turn(said: str) -> tuple[str, str]:
 
 
 def read_view(opening: str, turns: Iterable[tuple[str, str]]) -> View:
-    """The view after the given turns.
+    """Return the view after the given turns.
 
     Args:
         opening: the first observation, task sentence included.

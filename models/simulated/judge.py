@@ -1,4 +1,4 @@
-"""The simulated judge, and the simulated reflector that fills in forms: no language model, and wrong now and then.
+"""Simulated judge, and simulated reflector that fills in forms: no language model, and wrong now and then.
 
 It reads nothing but the attempt in its prompt. What it makes of it is turned round in some of its answers, and some of
 its answers are no JSON, or JSON with something around it, as those of real models are.
@@ -50,13 +50,13 @@ class _Attempt:
 
 
 def question(messages: Sequence[Message]) -> str:
-    """The question that a conversation is about, if it is one for this module; else ""."""
+    """Return the question that a conversation is about, if it is one for this module; else ""."""
     first = next((message.content.rstrip() for message in messages if message.role == "user"), "")
     return first if first.endswith((JUDGE_REQUEST, STEP_REQUEST, DIAGNOSIS_REQUEST)) else ""
 
 
 def reply(asked: str, again: bool, reflect: Callable[[str], str], rng: Random) -> str:
-    """The answer to a question.
+    """Return the answer to a question.
 
     Args:
         asked: from `question`.
@@ -110,7 +110,7 @@ def _verdict(attempt: _Attempt, rng: Random) -> dict[str, Any]:
 
 
 def _household_progress(view: household.View) -> tuple[float, str]:
-    """How much of a household task is done, by what the attempt says, and why."""
+    """Return how much of a household task is done, by what the attempt says, and why."""
     goal = view.goal
     if goal is None:
         return 0.0, "I cannot tell what the task asks for."
@@ -134,7 +134,7 @@ def _household_progress(view: household.View) -> tuple[float, str]:
 
 
 def _answered(attempt: _Attempt) -> tuple[float, str]:
-    """Whether a question has got an answer that stands in what was read."""
+    """Return whether a question has got an answer that stands in what was read."""
     *before, (_, said, verdict) = attempt.steps or [(0, "", "")]
     given = _ANSWER.search(said)
     if not given:
@@ -206,7 +206,7 @@ def _deviation(text: str) -> str:
 
 
 def _written(answer: Mapping[str, Any] | None, malformed: float, rng: Random) -> str:
-    """An answer as it comes: mostly JSON alone."""
+    """Return an answer as it comes: mostly JSON alone."""
     if answer is None:
         return "I cannot tell what went wrong."
     text = json.dumps(answer, ensure_ascii=False, indent=rng.choice((None, 1)))

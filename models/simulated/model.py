@@ -1,4 +1,4 @@
-"""`simulated`: a deterministic stand-in behind the interface of a chat model. It is no language model.
+"""Simulated model: a deterministic stand-in behind the interface of a chat model. It is no language model.
 
 It exists to try the harness, to test it and to load it. It sees only the messages, the temperature and the
 seed of a request, and answers only text: no state of an environment, no gold answer, no knowledge of which
@@ -54,7 +54,7 @@ _UNTIDY = 0.08
 
 
 def create(name: str, options: ModelOptions) -> Model:
-    """The model of the name `simulated`; it has no endpoint, so none of the options concerns it.
+    """Return the model of the name `simulated`; it has no endpoint, so none of the options concerns it.
 
     Args:
         name: what stands behind `simulated/`: nothing.
@@ -79,11 +79,11 @@ class SimulatedModel:
         self.name = name
 
     def check(self) -> Sequence[str]:
-        """Nothing can be wrong with it."""
+        """Return no warning: nothing can be wrong with it."""
         return ()
 
     def complete(self, request: Request) -> Reply:
-        """One reply."""
+        """Return one reply."""
         text = answer(request)
         cut = min((text.find(stop) for stop in request.stop if stop in text), default=len(text))
         text, longest = text[:cut], request.max_tokens * CHARACTERS_PER_TOKEN
@@ -92,7 +92,7 @@ class SimulatedModel:
         return Reply(text[:longest], usage, "length" if len(text) > longest else "stop", model=self.name)
 
     def cost(self, usage: Usage) -> float | None:
-        """Unknown: its tokens are estimates, and nobody sells them."""
+        """Return None: its tokens are estimates, and nobody sells them."""
         return None
 
     def settings(self) -> Mapping[str, Any]:
@@ -104,7 +104,7 @@ class SimulatedModel:
         }
 
     def close(self) -> None:
-        """Nothing to free."""
+        """Do nothing: there is nothing to free."""
 
 
 def estimate(characters: int) -> int:
@@ -113,7 +113,7 @@ def estimate(characters: int) -> int:
 
 
 def answer(request: Request) -> str:
-    """The text of the reply, from the messages, the temperature and the seed alone."""
+    """Return the text of the reply, from the messages, the temperature and the seed alone."""
     last = request.messages[-1].content.rstrip() if request.messages else ""
     asked = judge.question(request.messages)
     if asked:
@@ -175,13 +175,16 @@ def _turn(opening: str, memory: str, turns: Sequence[Message], request: Request)
 
 
 def _from(begun: str, reply: str) -> str:
-    """A reply from behind what was begun of it (`Thought:`, `Action:`); the whole where it has nothing of the kind."""
+    """Return a reply from behind what was begun of it (`Thought:`, `Action:`).
+
+    The whole where it has nothing of the kind.
+    """
     _, found, rest = f"\n{reply}".partition(f"\n{begun} ") if begun else ("", "", "")
     return rest if found else reply
 
 
 def _words(turn: Message) -> str:
-    """A turn as a reader of text sees it, its tool call included."""
+    """Return a turn as a reader of text sees it, its tool call included."""
     if turn.call is None:
         return turn.content
     arguments = json.loads(turn.call.arguments)
@@ -189,7 +192,7 @@ def _words(turn: Message) -> str:
 
 
 def _told(mark: str, request: Request) -> bool:
-    """Whether the instruction (without one, any message) has a word that tells what kind of turn is wanted."""
+    """Return whether the instruction (without one, any message) has a word that tells what kind of turn is wanted."""
     told = [message for message in request.messages if message.role == "system"] or request.messages
     return any(mark.lower() in message.content.lower() for message in told)
 

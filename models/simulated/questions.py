@@ -1,4 +1,4 @@
-"""The simulated player at a question: no language model, but a reader with habits, some of them bad.
+"""Simulated player at a question: no language model, but a reader with habits, some of them bad.
 
 It sees the question, the pages that it has opened and its notes from earlier attempts, all of them text in the prompt.
 In its first thought it says how it is going to play this time. That thought is the only place where the habits of an
@@ -52,7 +52,7 @@ class _Turn:
 
 
 def turn(view: View, notes: Notes, rng: Random, aloud: bool = True, alone: bool = False) -> str:
-    """The next turn: a thought and an action.
+    """Return the next turn: a thought and an action.
 
     Args:
         view: the attempt so far.
@@ -81,7 +81,7 @@ def _possible(asked: Asked) -> list[str]:
 
 
 def _weak_spot(view: View, asked: Asked) -> str:
-    """The habit that keeps coming back at this question, "" where there is none; decided by its text."""
+    """Return the habit that keeps coming back at this question, "" where there is none; decided by its text."""
     dice = Random(view.question)
     return dice.choice(_possible(asked)) if dice.random() < _WEAK_TASKS else ""
 
@@ -96,7 +96,7 @@ def _choose(view: View, asked: Asked, rng: Random) -> frozenset[str]:
 
 
 def _habits_of(view: View) -> frozenset[str]:
-    """The habits of an attempt under way, read back from the player's first thought."""
+    """Return the habits of an attempt under way, read back from the player's first thought."""
     return frozenset(habit for habit, sentence in HABITS.items() if sentence in view.first_thought)
 
 
@@ -146,7 +146,10 @@ def _reading(habits: frozenset[str]) -> Habits:
 
 
 def _whole(view: View) -> _Turn | None:
-    """The turns of a player who searches for the question: three times in vain, then a title that was offered."""
+    """Return the turns of a player who searches for the question.
+
+    Three times in vain, then a title that was offered.
+    """
     words = view.question.rstrip("? ").split()
     queries = {
         "I search for all of it.": words,
@@ -163,7 +166,7 @@ def _whole(view: View) -> _Turn | None:
 
 
 def _allowed(asked: Asked, finding: Finding, notes: Notes, habits: frozenset[str]) -> list[str]:
-    """The answers, turned round by a player who compares the wrong way, without those that notes rule out."""
+    """Return the answers, turned round by a player who compares the wrong way, without those that notes rule out."""
     answers = list(finding.answers)
     if "reversed" in habits and asked.form == "choice":
         answers.reverse()
@@ -171,7 +174,7 @@ def _allowed(asked: Asked, finding: Finding, notes: Notes, habits: frozenset[str
 
 
 def _other_name(asked: Asked, view: View, finding: Finding, notes: Notes) -> _Turn | None:
-    """A name that was no answer may be an alias: its page says what the thing is really called."""
+    """Return what the page of a name that was no answer calls the thing: the name may be an alias."""
     refuted = [name for trail in finding.trails for name in trail.refuted]
     if asked.form != "chain" or asked.kind != "name" or not refuted or not finding.trails[0].ends:
         return None
@@ -186,7 +189,7 @@ def _other_name(asked: Asked, view: View, finding: Finding, notes: Notes) -> _Tu
 
 
 def _first_thing(asked: Asked, view: View, notes: Notes) -> str:
-    """What a hasty player makes of the one page that was read."""
+    """Return what a hasty player makes of the one page that was read."""
     page = next(iter(view.pages.values()))
     for relation in (asked.path[-1:] if asked.kind != "name" else ()) + asked.path[:1]:
         for thing in values(relation, page.text, page.title):
@@ -202,7 +205,7 @@ def _trouble(view: View) -> bool:
 
 
 def _answer_now(asked: Asked, view: View, notes: Notes, habits: frozenset[str]) -> _Turn:
-    """The answer of a player who cannot search."""
+    """Return the answer of a player who cannot search."""
     finding = work_out(asked, view, notes.hints, _reading(habits))
     answers = _allowed(asked, finding, notes, habits)
     answer = answers[0] if answers else guess(asked, view, notes.hints)
@@ -210,7 +213,7 @@ def _answer_now(asked: Asked, view: View, notes: Notes, habits: frozenset[str]) 
 
 
 def _intention(view: View, finding: Finding) -> str:
-    """The thought before a step that is to bring something new."""
+    """Return the thought before a step that is to bring something new."""
     move = finding.move
     if move is None:
         return ""
@@ -242,7 +245,7 @@ def _sentence(asked: Asked, answer: str) -> str:
 
 
 def _written(thought: str, action: str, rng: Random) -> str:
-    """The turn as text; now and then as untidily as real models write."""
+    """Return the turn as text; now and then as untidily as real models write."""
     said = f"Thought: {thought}\n" if thought else ""
     if rng.random() >= _UNTIDY:
         return f"{said}Action: {action}"

@@ -1,4 +1,4 @@
-"""What a question asks for: the simulated reader's grammar, which knows a few forms and guesses at the rest."""
+"""Grammar of questions for the simulated reader, which knows a few forms and guesses at the rest."""
 
 from __future__ import annotations
 
@@ -109,7 +109,10 @@ def _compared(text: str, pair: tuple[Mention, Mention]) -> Asked:
 
 
 def _subjects(text: str) -> tuple[Mention, ...]:
-    """The names in a question. An unquoted title may hold small words, which only the kind of the work gives away."""
+    """Return the names in a question.
+
+    An unquoted title may hold small words, which only the kind of the work gives away.
+    """
     found: list[Mention] = []
     rest = text
     for work in _WORK.finditer(text):
@@ -127,7 +130,7 @@ def _subjects(text: str) -> tuple[Mention, ...]:
 
 
 def _path(text: str, subjects: Sequence[Mention]) -> tuple[Relation, ...]:
-    """The relations of a question, innermost first: from the name outwards to its left, then on to its right."""
+    """Return the relations of a question, innermost first: from the name outwards to its left, then on to its right."""
     blanked, cut = text, 0
     for thing in sorted(subjects, key=lambda thing: thing.start):
         blanked = f"{blanked[: thing.start - cut]}@{blanked[thing.end - cut :]}"

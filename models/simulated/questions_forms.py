@@ -1,4 +1,4 @@
-"""The forms of a question, each with its own way to an answer: the simulated reader's reasoning, such as it is."""
+"""Forms of questions, each with its own way to an answer, for the simulated reader."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Finding:
 
 
 def work_out(asked: Asked, view: View, hints: Hints = _NOTHING, habits: Habits = _CAREFUL) -> Finding:
-    """The answer, or the next thing to do for it."""
+    """Return the answer, or the next thing to do for it."""
     if asked.form == "chain":
         trail = follow(view, asked.subjects[0], asked.path, hints, habits)
         if trail.ends or trail.move:
@@ -99,7 +99,10 @@ def _compare(asked: Asked, view: View, hints: Hints, habits: Habits) -> Finding:
 
 
 def _both(asked: Asked, view: View, hints: Hints, habits: Habits) -> Finding:
-    """Two names and what they have to do with each other: what both pages list, or whose own page names the other."""
+    """Return two names and what they have to do with each other.
+
+    What both pages list, or whose own page names the other.
+    """
     pages: list[Page] = []
     for thing in asked.subjects[:2]:
         page = page_of(view, thing, habits)
@@ -123,7 +126,7 @@ def _both(asked: Asked, view: View, hints: Hints, habits: Habits) -> Finding:
 
 
 def _calling(one: Page, two: Page) -> list[str]:
-    """What two pages both call what they are about, e.g. `novelist`."""
+    """Return what two pages both call what they are about, e.g. `novelist`."""
     first, second = (_NOUN.findall(" ".join(page.text[:2]).partition(" a")[2]) for page in (one, two))
     return [word for word in dict.fromkeys(first) if word in second and word not in SMALL]
 
@@ -137,7 +140,7 @@ def _likelier(asked: Asked, pages: Sequence[Page]) -> Finding:
 
 
 def _look_for_list(thing: Mention, page: Page, view: View, habits: Habits) -> Move | None:
-    """The members, graduates, mayors … of something may be named below what a search shows."""
+    """Look for the members, graduates, mayors … of something below what a search shows."""
     kind = thing.sort.rpartition(" ")[2]
     told = " ".join(page.text).lower()
     if not habits.looks_up or not kind or kind[:5] in told or page.lookups or view.open is not page:
@@ -146,7 +149,7 @@ def _look_for_list(thing: Mention, page: Page, view: View, habits: Habits) -> Mo
 
 
 def _shared_property(asked: Asked, pages: Sequence[Page]) -> Finding:
-    """Whether what is said of two things at the end of a yes-or-no question stands on both pages."""
+    """Return whether what is said of two things at the end of a yes-or-no question stands on both pages."""
     end = max(thing.end for thing in asked.subjects)
     wanted = content(asked.text[end:])
     both = all(wanted <= content(" ".join(page.text)) for page in pages) and len(pages) > 1
@@ -154,7 +157,7 @@ def _shared_property(asked: Asked, pages: Sequence[Page]) -> Finding:
 
 
 def _try_each(asked: Asked, view: View, pages: Sequence[Page], hints: Hints, habits: Habits) -> Finding:
-    """The page of one name after another, until one names the second subject."""
+    """Return the page of one name after another, until one names the second subject."""
     names = [fold(thing.name) for thing in asked.subjects]
     candidates = [thing for thing in listed(pages[0]) if fold(thing.name) not in (*names, *hints.wrong)]
     titles = {fold(thing.name): thing for thing in candidates}
@@ -172,7 +175,10 @@ def _try_each(asked: Asked, view: View, pages: Sequence[Page], hints: Hints, hab
 
 
 def _open(asked: Asked, view: View, hints: Hints, habits: Habits) -> Finding:
-    """Any other question: open what it names and the new names that its words lead to; then take what fits best."""
+    """Answer any other question.
+
+    Open what it names and the new names that its words lead to; then take what fits best.
+    """
     starts = sorted(asked.subjects, key=lambda thing: -len(thing.name))[:2]
     for thing in starts or [Mention(asked.text.rstrip("?"))]:
         move = seek(view, thing, None, hints, habits)
@@ -188,7 +194,10 @@ def _open(asked: Asked, view: View, hints: Hints, habits: Habits) -> Finding:
 
 
 def _ranked(asked: Asked, view: View, hints: Hints) -> list[str]:
-    """What the pages hold of the kind that is asked for; first what stands among most of the question's words."""
+    """Return what the pages hold of the kind that is asked for.
+
+    First what stands among most of the question's words.
+    """
     wanted, known = content(asked.text), {fold(thing.name) for thing in asked.subjects} | hints.wrong
     scores: dict[str, float] = {}
     for number, page in enumerate(view.pages.values()):
@@ -206,14 +215,17 @@ def _ranked(asked: Asked, view: View, hints: Hints) -> list[str]:
 
 
 def _described(asked: Asked, page: Page) -> float:
-    """How well a page's own subject answers the question: by its words, and by being called what is asked for."""
+    """Return how well a page's own subject answers the question.
+
+    By its words, and by being called what is asked for.
+    """
     head = _HEAD.search(asked.text)
     called = bool(head and page.text and head[1][:5] in page.text[0].lower())
     return 0.8 * len(content(" ".join(page.text)) & content(asked.text)) + 2.0 * called
 
 
 def _fitness(asked: Asked, name: str) -> float:
-    """How well a name fits the noun that a question asks about; one of its own words is hardly the answer."""
+    """Return how well a name fits the noun that a question asks about; one of its own words is hardly the answer."""
     head, words = _HEAD.search(asked.text), content(name)
     fits = 3.0 if head and head[1].lower()[:5] in name.lower() else 0.0
     if re.match(r"who\b", asked.text, re.IGNORECASE):
@@ -222,7 +234,7 @@ def _fitness(asked: Asked, name: str) -> float:
 
 
 def guess(asked: Asked, view: View, hints: Hints = _NOTHING) -> str:
-    """What to hand in without knowing: something of the right kind from the last page, else `UNKNOWN`."""
+    """Return what to hand in without knowing: something of the right kind from the last page, else `UNKNOWN`."""
     if asked.form in ("choice", "same"):
         two = ["yes", "no"] if asked.form == "same" else [thing.name for thing in asked.subjects[:2]]
         return next((answer for answer in two if fold(answer) not in hints.wrong), two[0])

@@ -1,4 +1,4 @@
-"""What the simulated player takes from notes, whoever wrote them."""
+"""Reads notes, whoever wrote them, for the simulated reader."""
 
 from __future__ import annotations
 

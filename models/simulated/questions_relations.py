@@ -1,4 +1,4 @@
-"""Relations between things, as questions ask for them and as pages tell them: the simulated reader's English."""
+"""Relations between things, in the words of questions and of pages, for the simulated reader."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Relation:
 
 @cache
 def relations() -> dict[str, Relation]:
-    """Every relation by its name, in order, from `questions.yaml`."""
+    """Return every relation by its name, in order, from `questions.yaml`."""
     text = files(__package__).joinpath("questions.yaml").read_text(encoding="utf-8")
     for short, long in _SHORTHANDS.items():
         text = text.replace(short, long)
@@ -60,7 +60,7 @@ def _relation(row: Mapping[str, Any]) -> Relation:
 
 @cache
 def cues() -> tuple[tuple[Relation, re.Pattern[str]], ...]:
-    """Every cue of every relation, in order."""
+    """Return every cue of every relation, in order."""
     return tuple((relation, re.compile(cue)) for relation in relations().values() for cue in relation.cues)
 
 
@@ -70,7 +70,7 @@ def _keys(relation: Relation) -> tuple[re.Pattern[str], ...]:
 
 
 def values(relation: Relation, text: Sequence[str], own: str) -> list[Mention]:
-    """What a page says of a relation, best guess first: whatever of the right kind stands nearest to one of its words.
+    """Return what a page says of a relation: what stands nearest to one of its words, best guess first.
 
     Args:
         relation: what is wanted.

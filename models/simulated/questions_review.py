@@ -1,4 +1,4 @@
-"""What the simulated player writes down after a failed question: plain sentences, from the transcript alone."""
+"""Reflection of the simulated reader on a failed question: plain sentences, from the transcript alone."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _Case:
 
 
 def write(view: View, status: str, earlier: Sequence[str], rng: Random) -> str:
-    """A reflection of two to four sentences on a failed attempt.
+    """Return a reflection of two to four sentences on a failed attempt.
 
     Args:
         view: the attempt.
@@ -209,7 +209,7 @@ def _titles(case: _Case) -> list[str]:
 
 
 def _next_step(case: _Case) -> str:
-    """What a careful reader would do next, to be done first in the next attempt."""
+    """Return what a careful reader would do next, to be done first in the next attempt."""
     move = case.finding.move
     if move is None:
         return f"open {_quoted(_titles(case))} at once"
@@ -220,7 +220,10 @@ def _next_step(case: _Case) -> str:
 
 
 def _knowledge(case: _Case) -> list[str]:
-    """What is worth keeping: the relations that are known, and under which titles pages were found in the end."""
+    """Return what is worth keeping.
+
+    The relations that are known, and under which titles pages were found in the end.
+    """
     sentences = []
     trails: Sequence[Trail] = case.finding.trails if case.asked.form == "chain" else ()
     known = [pair for trail in trails for pair in trail.known if pair[0] is not case.asked.path[-1]]

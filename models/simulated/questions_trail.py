@@ -1,4 +1,4 @@
-"""Following a question from page to page: what the simulated reader knows by now, and what it has to open next."""
+"""Follows a question from page to page: what the simulated reader knows, and what it has to open next."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def follow(
 
 
 def told_by(view: View, thing: Mention, relation: Relation, hints: Hints, habits: Habits) -> list[Mention]:
-    """What the page of a thing, as far as it was read, says of a relation."""
+    """Return what the page of a thing, as far as it was read, says of a relation."""
     page = page_of(view, thing, habits)
     if page is None:
         return []
@@ -123,7 +123,7 @@ def told_by(view: View, thing: Mention, relation: Relation, hints: Hints, habits
 
 
 def page_of(view: View, thing: Mention, habits: Habits) -> Page | None:
-    """The page of a thing among those that were opened. A page of another sort is that of a namesake."""
+    """Return the page of a thing among those that were opened. A page of another sort is that of a namesake."""
     pages = view.named(thing.name)
     if habits.any_namesake or not thing.sort.strip():
         return pages[0] if pages else None
@@ -131,13 +131,16 @@ def page_of(view: View, thing: Mention, habits: Habits) -> Page | None:
 
 
 def _fit(title: str, sort: str) -> int:
-    """1 where the parenthesis of a title agrees with the sort, 0 where there is nothing to tell, else -1."""
+    """Return 1 where the parenthesis of a title agrees with the sort, 0 where there is nothing to tell, else -1."""
     inside = set(fold(title.partition(" (")[2]).replace(")", "").split())
     return 0 if not inside or not sort.strip() else 1 if inside & set(sort.split()) else -1
 
 
 def seek(view: View, thing: Mention, relation: Relation | None, hints: Hints, habits: Habits) -> Move | None:
-    """What to do to learn a relation of a thing: open its page or look further down on it; None if all was tried."""
+    """Return what to do to learn a relation of a thing.
+
+    Open its page or look further down on it; None if all was tried.
+    """
     page = page_of(view, thing, habits)
     if page is None:
         title = title_of(view, thing, hints, habits)
@@ -174,13 +177,13 @@ def title_of(view: View, thing: Mention, hints: Hints, habits: Habits) -> str:
 
 
 def listed(page: Page) -> list[Mention]:
-    """The names that a page lists beside one another, then all others below its first sentence."""
+    """Return the names that a page lists beside one another, then all others below its first sentence."""
     inside = [found("name", sentence) for sentence in page.text[1:]]
     return [thing for things in sorted(inside, key=lambda things: len(things) < 2) for thing in things]
 
 
 def common(one: Page, two: Page) -> list[str]:
-    """The names that two pages list both."""
+    """Return the names that two pages list both."""
     theirs = {fold(thing.name) for thing in listed(two)}
     own = {fold(one.title), fold(two.title)}
     return list(dict.fromkeys(t.name for t in listed(one) if fold(t.name) in theirs - own))

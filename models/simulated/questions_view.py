@@ -1,4 +1,4 @@
-"""What can be known of an attempt at a question from its text alone: the simulated reader's eyes.
+"""View of an attempt at a question from its text alone, for the simulated reader.
 
 Everything is rebuilt from the conversation at every call, in one pass over its turns. The wording of the three
 observation profiles differs; what is recognised here is what they have in common.
@@ -73,7 +73,7 @@ class View:
         return next((thought for thought, _, _ in self.turns if thought), "")
 
     def named(self, name: str) -> list[Page]:
-        """The pages opened so far that a name may stand for."""
+        """Return the pages opened so far that a name may stand for."""
         wanted = fold(name)
         exact = self.queries.get(wanted) or self.pages.get(wanted)
         if exact:
@@ -126,12 +126,12 @@ class View:
 
 
 def is_question(text: str) -> bool:
-    """Whether an episode begins like one about a question."""
+    """Return whether an episode begins like one about a question."""
     return _QUESTION.search(text) is not None
 
 
 def read_view(opening: str, turns: Iterable[tuple[str, str]]) -> View:
-    """The view of an attempt.
+    """Return the view of an attempt.
 
     Args:
         opening: the first observation: the question, and above it perhaps paragraphs, each as `Title: text`.
@@ -150,12 +150,12 @@ def read_view(opening: str, turns: Iterable[tuple[str, str]]) -> View:
 
 
 def _titles(listed: str) -> tuple[str, ...]:
-    """Titles out of `a; b; c`, or out of a list as Python writes it."""
+    """Return titles out of `a; b; c`, or out of a list as Python writes it."""
     if listed[:1] in ("'", '"'):
         return tuple(one or two for one, two in re.findall(r"'([^']*)'(?:, |$)|\"([^\"]*)\"(?:, |$)", listed))
     return tuple(title for title in listed.split("; ") if title)
 
 
 def unread(view: View, titles: Sequence[str]) -> list[str]:
-    """Those of the titles whose page has not been opened."""
+    """Return those of the titles whose page has not been opened."""
     return [title for title in titles if fold(title) not in view.pages and fold(title) not in view.queries]

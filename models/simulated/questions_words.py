@@ -1,4 +1,4 @@
-"""Names, dates and numbers in plain English: all that the simulated reader can make out in a sentence."""
+"""Recognises names, dates and numbers in plain English, for the simulated reader."""
 
 from __future__ import annotations
 
@@ -51,23 +51,23 @@ class Mention:
 
 
 def fold(text: str) -> str:
-    """The form in which names are compared: no case, articles, quotation marks or double spaces."""
+    """Return the form in which names are compared: no case, articles, quotation marks or double spaces."""
     bare = unicodedata.normalize("NFKC", text).casefold().replace('"', " ").replace("_", " ")
     return " ".join(word for word in bare.split() if word not in ("the", "a", "an"))
 
 
 def without_parenthesis(title: str) -> str:
-    """`Mercury` for `Mercury (planet)`."""
+    """Return `Mercury` for `Mercury (planet)`."""
     return title.partition(" (")[0] if title.endswith(")") else title
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences of a page, roughly."""
+    """Return the sentences of a page, roughly."""
     return [sentence for line in text.splitlines() for sentence in _SENTENCE.split(line.strip()) if sentence]
 
 
 def things(sentence: str) -> Iterator[Mention]:
-    """Everything that looks like a name, in order. A capitalised adjective ("the French painter …") is none."""
+    """Yield everything that looks like a name, in order. A capitalised adjective ("the French painter …") is none."""
     for match in _THING.finditer(sentence):
         name, start = match["title"] or match["name"], match.start()
         if not any(letter.isupper() for letter in name):
@@ -103,7 +103,7 @@ def _sort(sentence: str, start: int) -> str:
 
 
 def found(kind: str, text: str) -> list[Mention]:
-    """What a text holds of a kind: `date`, `year`, `number`, else names."""
+    """Return what a text holds of a kind: `date`, `year`, `number`, else names."""
     pattern = {"date": _DATE, "year": _YEAR, "number": _NUMBER}.get(kind)
     if pattern is None:
         return list(things(text))
@@ -111,7 +111,7 @@ def found(kind: str, text: str) -> list[Mention]:
 
 
 def moment(text: str) -> tuple[float, ...] | None:
-    """A date, a year or a number as something that can be compared; None for anything else."""
+    """Return a date, a year or a number as something that can be compared; None for anything else."""
     year, day = _YEAR.search(text), re.search(r"\b\d{1,2}\b", text)
     if _DATE.fullmatch(text) and year and day:
         month = next(number for number, name in enumerate(_MONTHS.split("|")) if name in text)
@@ -121,6 +121,6 @@ def moment(text: str) -> tuple[float, ...] | None:
 
 
 def content(text: str) -> frozenset[str]:
-    """The words of a text that mean something, cut to their stems."""
+    """Return the words of a text that mean something, cut to their stems."""
     words = re.findall(r"[^\W\d_]{3,}|\d{4}", text.casefold())
     return frozenset(word[:5] for word in words if word not in SMALL)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import pytest
+from scripted_ask import Script
 
 from reflex_bench.agents.act import act
 from reflex_bench.agents.base import CallLimit, Layout, Limits, Trajectory
@@ -22,25 +23,9 @@ TEXT = Layout(text=True)
 PAGES = "Search[Nowhere at all]"
 
 
-class Script:
-    """An `Ask` that says its lines in order, and keeps what it was sent."""
-
-    def __init__(self, *lines: Any) -> None:
-        self.lines = list(lines)
-        self.heard: list[list[Message]] = []
-        self.stops: list[tuple[str, ...]] = []
-
-    def __call__(self, messages: Sequence[Message], step: int, stop: Sequence[str] = ()) -> Reply:
-        self.heard.append(list(messages))
-        self.stops.append(tuple(stop))
-        line = self.lines.pop(0)
-        if isinstance(line, Exception):
-            raise line
-        return line if isinstance(line, Reply) else Reply(line)
-
-    def ends(self) -> list[str]:
-        """The last line of each text that was sent."""
-        return [as_text(messages).rpartition("\n")[2] for messages in self.heard]
+def ends(script: Script) -> list[str]:
+    """Return the last line of each text that was sent."""
+    return [as_text(messages).rpartition("\n")[2] for messages in script.heard]
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +44,7 @@ def play(quiz: tuple[Environment, Task], script: Script, agent: Any = react, **l
 def test_a_turn_of_the_running_text_is_begun_numbered_and_stopped_at_its_observation(quiz: Any) -> None:
     script = Script(f"I look.\nAction 1: {PAGES}", "I guess.\nAction 2: Finish[x]")
     played = play(quiz, script, layout=TEXT)
-    assert script.ends() == ["Thought 1:", "Thought 2:"]
+    assert ends(script) == ["Thought 1:", "Thought 2:"]
     assert [stops[0] for stops in script.stops] == ["\nObservation 1:", "\nObservation 2:"]
     turn = f"Thought 1: I look.\nAction 1: {PAGES}\nObservation 1: Could not find [Nowhere at all]."
     assert turn in as_text(script.heard[1])
@@ -79,7 +64,7 @@ def test_what_was_begun_for_a_model_and_written_again_by_it_is_read_once(quiz: A
 def test_a_thought_without_an_action_is_asked_for_its_action_alone(quiz: Any) -> None:
     script = Script("I look.", PAGES, "I know.\nAction 2: Finish[x]")
     played = play(quiz, script, layout=TEXT)
-    assert script.ends() == ["Thought 1:", "Action 1:", "Thought 2:"]
+    assert ends(script) == ["Thought 1:", "Action 1:", "Thought 2:"]
     first = played.steps[0]
     assert (first.thought, first.action, first.error) == ("I look.", PAGES, None)
     assert first.repairs.count("asked_for_action") == 1
@@ -115,7 +100,7 @@ def test_act_begins_with_the_action_and_chain_of_thought_with_the_thought(quiz: 
     acting, thinking = Script("Finish[x]"), Script("Hm.\nAction 1: Finish[x]")
     assert play(quiz, acting, act, layout=TEXT).steps[0].action == "Finish[x]"
     assert play(quiz, thinking, cot, layout=TEXT).steps[0].thought == "Hm."
-    assert (acting.ends(), thinking.ends()) == (["Action 1:"], ["Thought 1:"])
+    assert (ends(acting), ends(thinking)) == (["Action 1:"], ["Thought 1:"])
     assert "Thought" not in as_text(acting.heard[0])
 
 
@@ -195,5 +180,5 @@ def test_an_environment_that_states_no_form_is_written_behind_marks_as_before(qu
     )
     script = Script("Action: Finish[x]")
     react(quiz[1], 1, (), environment, script, Limits(max_steps=1, layout=TEXT), prompts=bare)
-    assert script.ends() == [">"]
+    assert ends(script) == [">"]
     assert script.stops == [("\n>",)]

@@ -1,9 +1,9 @@
 """A model as judge: what it is shown, what is made of its answers, and what is not its to know."""
 
-import json
 from dataclasses import replace
 
 import pytest
+from scripted_ask import Script
 
 from reflex_bench.agents.base import CallLimit, Step, Trajectory
 from reflex_bench.agents.evaluation import judge
@@ -30,18 +30,6 @@ GOOD = {
 }
 
 
-class Script:
-    def __init__(self, *lines):
-        self.lines, self.heard = list(lines), []
-
-    def __call__(self, messages, step, stop=()):
-        self.heard.append((list(messages), step))
-        line = self.lines.pop(0)
-        if isinstance(line, Exception):
-            raise line
-        return Reply(line if isinstance(line, str) else json.dumps(line))
-
-
 def judged(trajectory, *lines):
     script = Script(*lines)
     return ModelJudge()(trajectory, PROMPTS, script), script
@@ -60,7 +48,7 @@ def test_every_field_of_the_answer_reaches_the_verdict():
 
 def test_the_judge_sees_the_task_the_steps_by_number_and_the_agents_instructions():
     _, script = judged(WON, GOOD)
-    (system, user), step = script.heard[0]
+    (system, user), step = script.heard[0], script.steps[0]
     assert PROMPTS.instruction in system.content
     assert "[Step 2]\n> take mug 1 from shelf 1\nYou pick up the mug 1.\n[Step 3]" in user.content
     assert step == 4
@@ -70,7 +58,7 @@ def test_the_judge_is_not_shown_how_the_trial_was_counted():
     prompts = []
     for outcome in ("success", "failure", "step_limit", "gave_up"):
         _, script = judged(replace(WON, outcome=outcome, result={"em": outcome == "success"}), GOOD)
-        prompts.append(script.heard[0])
+        prompts.append((script.heard[0], script.steps[0]))
     assert all(prompt == prompts[0] for prompt in prompts)
 
 
@@ -93,15 +81,15 @@ def test_a_judge_that_cannot_be_understood_passes_nothing_and_crashes_nothing():
 def test_a_score_in_percent_is_no_score_between_0_and_1():
     verdict, script = judged(WON, {**GOOD, "score": 85}, GOOD)
     assert (verdict.score, verdict.malformed) == (0.9, 1)
-    assert "score" in script.heard[1][0][-1].content
+    assert "score" in script.heard[1][-1].content
 
 
 def test_an_attempt_that_does_not_fit_is_judged_by_its_shortened_text():
     long = replace(WON, steps=(replace(STEPS[0], observation="page " * 5000), *STEPS[1:]))
     verdict, script = judged(long, ContextOverflow("too long"), GOOD)
     assert verdict.success
-    assert len(script.heard[1][0][1].content) < 7000
-    assert "take mug 1" in script.heard[1][0][1].content
+    assert len(script.heard[1][1].content) < 7000
+    assert "take mug 1" in script.heard[1][1].content
 
 
 @pytest.mark.parametrize("fault", [CallLimit("2 calls"), ContextOverflow("too long")])
@@ -124,7 +112,7 @@ def assessed(*lines, steps=STEPS):
 def test_a_step_judge_says_where_an_attempt_stands_and_why(status):
     verdict, script = assessed({"reason": "It holds the mug.", "status": status})
     assert (verdict.status, verdict.reason) == (status, "It holds the mug.")
-    (system, user), step = script.heard[0]
+    (system, user), step = script.heard[0], script.steps[0]
     assert PROMPTS.instruction in system.content
     assert "[Step 3]\n> move mug 1 to desk 1" in user.content
     assert step == 3

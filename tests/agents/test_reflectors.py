@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from scripted_ask import Script
 
 from reflex_bench.agents.base import CallLimit, Limits, Step, Trajectory
 from reflex_bench.agents.messages import reflecting
@@ -34,19 +35,6 @@ FAILED = Trajectory(
 )
 SOUND = "I never opened drawer 1. Next time I should open drawer 1 before I give up."
 LIMITS = Limits(max_steps=30)
-
-
-class Script:
-    def __init__(self, *lines):
-        self.lines, self.heard, self.stops = list(lines), [], []
-
-    def __call__(self, messages, step, stop=()):
-        self.heard.append(list(messages))
-        self.stops.append(tuple(stop))
-        line = self.lines.pop(0)
-        if isinstance(line, Exception):
-            raise line
-        return line if isinstance(line, Reply) else Reply(line)
 
 
 def reflect(kind, *lines, failed=FAILED, earlier=(), history=(), enforce=True):

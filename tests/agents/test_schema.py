@@ -5,11 +5,12 @@ import json
 import pytest
 from growth import grows_linearly
 from pydantic import BaseModel, Field
+from scripted_ask import Script
 
 from reflex_bench.agents.base import CallLimit
 from reflex_bench.agents.schema import ask_json
 from reflex_bench.core.errors import ContextOverflow
-from reflex_bench.models.base import Message, Reply
+from reflex_bench.models.base import Message
 
 QUESTION = (Message("user", "How sure, and of what?"),)
 GOOD = '{"sure": 0.5, "name": "mug 1"}'
@@ -18,19 +19,6 @@ GOOD = '{"sure": 0.5, "name": "mug 1"}'
 class Shape(BaseModel):
     sure: float = Field(ge=0, le=1)
     name: str
-
-
-class Script:
-    def __init__(self, *lines):
-        self.lines, self.heard = list(lines), []
-
-    def __call__(self, messages, step, stop=()):
-        self.heard.append(list(messages))
-        self.stop = tuple(stop)
-        line = self.lines.pop(0)
-        if isinstance(line, Exception):
-            raise line
-        return Reply(line)
 
 
 def asked(*lines):
@@ -144,10 +132,10 @@ def test_a_text_that_is_continued_ends_with_the_first_object_before_a_blank_line
     script = Script(f"{GOOD}\n\nHow sure, and of what?\n{other}")
     answer = ask_json(script, QUESTION, Shape, 3, continued=True)
     assert (answer.value, answer.repairs) == (Shape(sure=0.5, name="mug 1"), ("run_on",))
-    assert "\nSTATUS:" in script.stop
+    assert "\nSTATUS:" in script.stops[-1]
     script = Script(f"Let me see.\n\n{GOOD}")
     answer = ask_json(script, QUESTION, Shape, 3, continued=True)
     assert (answer.value, answer.repairs) == (Shape(sure=0.5, name="mug 1"), ("surrounding_text",))
     script = Script(f"{GOOD}\n\nNo:\n\n{other}")
     answer = ask_json(script, QUESTION, Shape, 3)
-    assert (answer.value.name, script.stop) == ("of another question", ())
+    assert (answer.value.name, script.stops[-1]) == ("of another question", ())

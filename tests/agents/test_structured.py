@@ -1,8 +1,7 @@
 """The filled-in form: checked, told as prose, audited, and asked for again where it is no use."""
 
-import json
-
 import pytest
+from scripted_ask import Script
 
 from reflex_bench.agents.base import Limits, Step, Trajectory
 from reflex_bench.agents.reflection import reflectors
@@ -10,7 +9,6 @@ from reflex_bench.agents.reflection.structured import MAX_CALLS, Diagnosis, as_s
 from reflex_bench.core.shared_texts import HISTORY_HEADER
 from reflex_bench.envs.base import Task
 from reflex_bench.envs.prompts import load
-from reflex_bench.models.base import Reply
 
 PROMPTS = load("alfworld")
 ROOM = (
@@ -40,16 +38,6 @@ SOUND = {
 }
 
 
-class Script:
-    def __init__(self, *lines):
-        self.lines, self.heard = list(lines), []
-
-    def __call__(self, messages, step, stop=()):
-        self.heard.append((list(messages), step))
-        line = self.lines.pop(0)
-        return Reply(line if isinstance(line, str) else json.dumps(line))
-
-
 def reflect(*lines, earlier=(), history=(), enforce=True):
     script = Script(*lines)
     reflector = reflectors.build("structured", Limits(max_steps=30), enforce)
@@ -64,12 +52,12 @@ def test_the_fields_are_recorded_and_told_as_prose():
     )
     assert (made.kind, made.data, made.audit, made.attempts, made.kept) == ("structured", SOUND, (), 1, True)
     assert made.error_class == "gave_up:other"
-    assert script.heard[0][1] == 3
+    assert script.steps[0] == 3
 
 
 def test_the_reflector_sees_numbered_steps_the_end_the_remark_and_what_it_wrote_before():
     _, script = reflect(SOUND, earlier=("older",), history=("a lost cup",))
-    system, user = script.heard[0][0]
+    system, user = script.heard[0]
     assert PROMPTS.instruction in system.content
     assert (
         "[Step 2]\n> go to drawer 1\nThe drawer 1 is closed.\nSTATUS: FAILED (you gave up; It stopped"
@@ -111,8 +99,8 @@ def test_a_form_about_a_step_that_there_was_not_is_asked_for_again_and_then_kept
     wrong = {**SOUND, "failed_step": 9}
     made, script = reflect(wrong, SOUND)
     assert (made.data, made.attempts, made.kept) == (SOUND, 2, True)
-    assert "none that did not occur" in script.heard[1][0][-1].content
-    assert script.heard[1][0][-1].content.endswith("Diagnosis:")
+    assert "none that did not occur" in script.heard[1][-1].content
+    assert script.heard[1][-1].content.endswith("Diagnosis:")
     made, _ = reflect(wrong, wrong)
     assert (made.audit, made.attempts, made.kept) == (("cites_trajectory",), 2, False)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,13 @@ from synthetic_runs import chains, trial, write_run
 from reflex_bench.core.errors import UsageError
 from reflex_bench.harness.reporting.compare import compare
 from reflex_bench.harness.storage.run_data import Run, read_run
+
+
+def in_rooms(room: Callable[[int], int]) -> dict[str, Any]:
+    """Return a split of 100 tasks; `room` gives the number of each task's room."""
+    clusters = {f"t{n:03d}": f"room {room(n)}" for n in range(100)}
+    split = {"name": "made-up", "fingerprint": "ab" * 32, "tasks": 100}
+    return split | {"clusters": clusters, "cluster_name": "room"}
 
 
 def test_costs_are_of_the_trials_that_are_compared(tmp_path: Path) -> None:
@@ -37,14 +45,7 @@ def test_tasks_that_form_clusters_get_a_second_interval(tmp_path: Path) -> None:
     # Ten clusters of ten tasks, all of a cluster alike: only ten independent results.
     react: list[int | None] = [None] * 100
     learns: list[int | None] = [1 if n // 10 < 4 else None for n in range(100)]
-    clusters = {f"t{n:03d}": f"room {n // 10}" for n in range(100)}
-    split = {
-        "name": "made-up",
-        "fingerprint": "ab" * 32,
-        "tasks": 100,
-        "clusters": clusters,
-        "cluster_name": "room",
-    }
+    split = in_rooms(lambda n: n // 10)
     comparison = compare(run_of(tmp_path, "run", {"react": react, "reflexion": learns}, split=split))
     pair = only(comparison)
     last = pair.levels[-1]
@@ -67,14 +68,7 @@ def test_without_clusters_there_is_no_second_interval(tmp_path: Path) -> None:
 
 
 def test_under_ten_clusters_there_is_a_warning_and_no_interval_by_cluster(tmp_path: Path) -> None:
-    clusters = {f"t{n:03d}": f"room {n % 4}" for n in range(100)}
-    split = {
-        "name": "made-up",
-        "fingerprint": "ab" * 32,
-        "tasks": 100,
-        "clusters": clusters,
-        "cluster_name": "room",
-    }
+    split = in_rooms(lambda n: n % 4)
     comparison = compare(run_of(tmp_path, "run", {"react": REACT, "reflexion": LEARNS}, split=split))
     assert only(comparison).clusters == 4
     assert only(comparison).levels[-1].clustered is None

@@ -84,7 +84,7 @@ def test_no_server_is_said_in_one_line(connect: Connect) -> None:
 
 def test_a_paid_endpoint_needs_a_key_before_anything_is_sent(connect: Connect) -> None:
     with pytest.raises(UsageError, match="OPENAI_API_KEY is not set"):
-        connect(url="https://api.example.com/v1").check()
+        connect(url="https://api.openai.com/v1").check()
 
 
 @pytest.mark.parametrize(

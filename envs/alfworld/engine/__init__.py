@@ -1,1 +1,1 @@
-"""The native engine: `game` plays, `goal` knows when it is won, `planner` finds shortest plans."""
+"""Native engine: `game` plays, `goal` tells when a game is won, `planner` finds shortest plans."""

@@ -1,4 +1,4 @@
-"""The native engine: the same game as the official one, to the letter, thousands of times faster.
+"""Native engine: the same game as the official one, to the letter, thousands of times faster.
 
     >>> from reflex_bench.envs.alfworld.engine.game import Game
     >>> game = Game.load(path)  # of a game.tw-pddl
@@ -116,7 +116,7 @@ class Game:
         self.admissible: tuple[str, ...] = tuple(sorted(self._options))
 
     def copy(self) -> Game:
-        """A game in the same state, from which both go their own ways."""
+        """Return a game in the same state, from which both go their own ways."""
         twin = object.__new__(Game)
         twin.household, twin.state, twin.won = self.household, self.state.copy(), self.won
         # The options are replaced at each step, never changed.
@@ -138,7 +138,7 @@ class Games:
         return [game.reset() for game in self.games]
 
     def step(self, commands: Sequence[str]) -> list[Outcome]:
-        """One command for each game; those that are won play on.
+        """Return one command for each game; those that are won play on.
 
         Raises:
             ValueError: there are more or fewer commands than games.

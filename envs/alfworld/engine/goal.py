@@ -1,4 +1,4 @@
-"""When a game is won: its goal, reduced once to the facts that play can make true.
+"""Goal of a game, reduced once to the facts that play can make true.
 
 A goal in a game file is a formula with quantifiers over every object of the household. What never changes (types, what
 can be heated, …) and what can never come true is settled when the game is read; what remains is a small tree of facts.
@@ -44,7 +44,7 @@ _TRUE, _FALSE = And(()), Or(())
 
 
 def holds(goal: Goal, state: State) -> bool:
-    """Whether a goal holds in a state."""
+    """Return whether a goal holds in a state."""
     if isinstance(goal, And):
         return all(holds(part, state) for part in goal.parts)
     if isinstance(goal, Or):
@@ -75,7 +75,7 @@ _FIELDS = {
 
 
 def facts_of(goal: Goal) -> Iterator[Fact]:
-    """Every fact that a goal mentions."""
+    """Yield every fact that a goal mentions."""
     if isinstance(goal, Fact):
         yield goal
     else:
@@ -102,7 +102,7 @@ class Grounder:
         self._index: dict[tuple[str, int], dict[Row, list[str]]] = {}
 
     def ground(self, formula: Expression) -> Goal:
-        """The goal, as far as play decides it.
+        """Return the goal, as far as play decides it.
 
         Raises:
             UnwinnableGame: nothing can meet the goal.
@@ -172,7 +172,7 @@ class Grounder:
         return _some(self._exists(rest, body, {**bound, name: word}) for word in choices[name])
 
     def _candidates(self, name: str, kind: str, body: Expression, bound: Mapping[str, str]) -> list[str]:
-        """The values that a variable can take, by the most selective fact that the body demands of it."""
+        """Return the values that a variable can take, by the most selective fact that the body demands of it."""
         found: list[str] | None = None
         for predicate, *words in _demanded(body):
             if predicate not in self._possible:
@@ -201,7 +201,7 @@ class Grounder:
 
 
 def _demanded(body: Expression) -> Iterator[list[str]]:
-    """The facts that must hold whichever way the body is met."""
+    """Yield the facts that must hold whichever way the body is met."""
     if not isinstance(body, list) or not body:
         return
     head = body[0]

@@ -1,4 +1,4 @@
-"""Why a command has no effect: the first precondition of the game's rules that does not hold.
+"""Finds why a command has no effect: the first precondition of the game's rules that does not hold.
 
 The rules are those of `reflex_bench.envs.alfworld.engine.rules`, which are the domain's own
 (alfworld/data/alfred.pddl). Their preconditions are looked at in such an order that no reason tells what the agent

@@ -1,4 +1,4 @@
-"""What a game is made of and what never changes in it: the household. `state.State` is what play changes.
+"""Household: what a game is made of and what never changes in it. `state.State` is what play changes.
 
 Objects, receptacles and locations are numbers, given in the order of their ids in the game file. That is the order of
 every list the game prints, so a sorted tuple of numbers is a list ready to be said.

@@ -32,7 +32,7 @@ _IMPOSSIBLE = 10**6
 
 
 def shortest_plan(game: Game) -> list[str] | None:
-    """The commands of a shortest win from the game's present state; `[]` where it is won, None where it cannot be.
+    """Return the commands of a shortest win from the game's state: `[]` where it is won, None if it cannot be.
 
     No shorter list of commands wins: the length is exact, not a bound. The game itself is not changed.
     """
@@ -60,7 +60,7 @@ def _ways(goal: Goal) -> Iterator[Way]:
 
 
 def _search(game: Household, start: State, way: Way, limit: int) -> Plan | None:
-    """A shortest plan for one way (A*), if there is one of fewer than `limit` commands."""
+    """Return a shortest plan for one way (A*), if there is one of fewer than `limit` commands."""
     order = count()
     queue: list[tuple[int, int, Plan, State]] = [(_heuristic(game, start, way), next(order), (), start)]
     seen: dict[object, int] = {}
@@ -94,7 +94,7 @@ def _key(state: State, way: Way) -> object:
 
 
 def _successors(game: Household, state: State, way: Way) -> Iterator[Plan]:
-    """Everything worth doing next: one action that matters, with the walking and opening that it takes."""
+    """Yield everything worth doing next: one action that matters, with the walking and opening that it takes."""
     open_facts = [fact for fact in way if not holds(fact, state)]
     for fact in open_facts:
         yield from _in_place(game, state, fact)
@@ -111,7 +111,7 @@ def _successors(game: Household, state: State, way: Way) -> Iterator[Plan]:
 
 
 def _in_place(game: Household, state: State, fact: Fact) -> Iterator[Plan]:
-    """What brings about a fact where its thing is: to switch it on, go there, open it, slice it."""
+    """Yield what brings about a fact where its thing is: to switch it on, go there, open it, slice it."""
     if fact.predicate == "istoggled":
         for r in _holding(game, state, fact.thing):
             yield _at(game, state, r, Action("use", fact.thing, r))
@@ -126,7 +126,10 @@ def _in_place(game: Household, state: State, fact: Fact) -> Iterator[Plan]:
 
 
 def _takes(game: Household, state: State, way: Way, open_facts: list[Fact]) -> Iterator[Plan]:
-    """What an empty hand may take: all that the way names, anything at all if it asks for that, a knife to slice."""
+    """Yield what an empty hand may take.
+
+    All that the way names, anything at all if it asks for that, a knife to slice.
+    """
     wanted = {fact.thing for fact in way if fact.predicate not in {"istoggled", *_NO_OBJECT}}
     if any(fact.predicate == "holdsany" for fact in open_facts):
         wanted |= game.pickupable
@@ -162,7 +165,7 @@ def _appliances(game: Household, predicate: str) -> set[int]:
 
 
 def _heuristic(game: Household, state: State, way: Way) -> int:
-    """Commands that a way still takes at least.
+    """Return commands that a way still takes at least.
 
     For each thing, the actions that no other thing's errands can save (`core`), and all of its errands as if it were
     the only thing (`alone`). All the cores are needed, and for one thing the rest as well.

@@ -1,4 +1,4 @@
-"""Why a game did not accept a command: three cases that tell a reader very different things about an agent.
+"""Reasons why a game did not accept a command, in three classes.
 
 A command of no form that the game has was not understood; one that names what this game does not have was invented; one
 that names only what there is, such as `go to shelf 1` from where one stands or `open drawer 1` from afar, is known and

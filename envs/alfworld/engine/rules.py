@@ -1,4 +1,4 @@
-"""The rules of the household: what can be done, and what it changes.
+"""Rules of the household: what can be done, and what it changes.
 
 Each rule is an action of the domain (alfworld/data/alfred.pddl), kept as it is there, odd ones included:
 
@@ -22,7 +22,7 @@ from reflex_bench.envs.alfworld.engine.state import State
 
 
 def available(game: Household, state: State) -> dict[str, Action]:
-    """Every admissible command and what it does."""
+    """Return every admissible command and what it does."""
     options = game.always[state.place].copy()
     held = state.held
 
@@ -53,7 +53,7 @@ def available(game: Household, state: State) -> dict[str, Action]:
 
 
 def _uses_of(game: Household, state: State, held: int) -> Iterator[tuple[str, int]]:
-    """What can be done to the thing in the hand, beside putting it down: the verb, and the appliance for it."""
+    """Yield what can be done to the thing in the hand, beside putting it down: the verb, and the appliance for it."""
     yield "inspect", -1
     for receptacle in game.standing[state.place]:
         if receptacle in game.sinks and held in game.cleanable:
@@ -65,7 +65,7 @@ def _uses_of(game: Household, state: State, held: int) -> Iterator[tuple[str, in
 
 
 def command(game: Household, action: Action) -> str:
-    """The words for an action."""
+    """Return the words for an action."""
     verb, thing, other = action
     # Where a number is -1 the template has no place for the name.
     names = game.objects if verb == "slice" else game.receptacles

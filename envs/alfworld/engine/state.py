@@ -1,4 +1,4 @@
-"""What play changes in a household; things, receptacles and locations are numbers, as in `household`."""
+"""State of a household in play; things, receptacles and locations are numbers, as in `household`."""
 
 from __future__ import annotations
 

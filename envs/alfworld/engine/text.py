@@ -1,4 +1,4 @@
-"""What the game says, in the words of its own grammar."""
+"""Texts of the game, in the words of its own grammar."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ NOTHING_HAPPENS = "Nothing happens."
 
 
 def intro(game: Household, state: State) -> str:
-    """The opening text: what one sees, and the task."""
+    """Return the opening text: what one sees, and the task."""
     seen = look(game, state, [place for place in range(len(game.locations)) if game.standing[place]])
     return game.wording.phrases["intro"][0].format(look=seen, task=game.task)
 
 
 def feedback(game: Household, state: State, action: Action) -> str:
-    """What the game says after an action.
+    """Return what the game says after an action.
 
     Args:
         game: the household.
@@ -66,7 +66,7 @@ _RULES = {
 
 
 def examine(game: Household, state: State, receptacle: int) -> str:
-    """A receptacle: open with its contents, closed, or a surface with what is on it."""
+    """Return a receptacle: open with its contents, closed, or a surface with what is on it."""
     is_open, is_closed, surface = game.wording.phrases["examineReceptacle.feedback"]
     name = game.receptacles[receptacle]
     if receptacle not in game.openable:
@@ -77,7 +77,10 @@ def examine(game: Household, state: State, receptacle: int) -> str:
 
 
 def inspect(game: Household, state: State, thing: int) -> str:
-    """An object in the hand. What it is for hides what happened to it, and heat, cold and cleaning hide the rest."""
+    """Return the words for an object in the hand.
+
+    What it is for hides what happened to it, and heat, cold and cleaning hide the rest.
+    """
     phrases, name = game.wording.phrases["examineObject.feedback"], game.objects[thing]
     clean, hot, cool = thing in state.clean, thing in state.hot, thing in state.cool
     sliced = thing in state.sliced
@@ -108,7 +111,7 @@ def inspect(game: Household, state: State, thing: int) -> str:
 
 
 def look(game: Household, state: State, places: Sequence[int]) -> str:
-    """What one sees without touching anything.
+    """Return what one sees without touching anything.
 
     Args:
         game: the household.
@@ -133,7 +136,10 @@ def look(game: Household, state: State, places: Sequence[int]) -> str:
 
 
 def _astray(game: Household, state: State) -> str:
-    """What is here and no longer in a receptacle from here out of which it was taken; once for each such receptacle."""
+    """Return what is here and no longer in a receptacle from here out of which it was taken.
+
+    Once for each such receptacle.
+    """
     listing, none = game.wording.phrases["list_objects_on_the_floor"]
     overview = game.wording.phrases["overview(o)"][0]
     names = [

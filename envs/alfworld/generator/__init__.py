@@ -1,4 +1,4 @@
-"""The procedural twin of ALFWorld: any number of games from a seed, and folders of them.
+"""Procedural twin of ALFWorld: any number of games from a seed, and folders of them.
 
 A folder is taken as complete only when its index says so, and its games are checked when they are read.
 """
@@ -60,7 +60,7 @@ class Entry:
 
 
 def generate(recipe: Recipe | int, count: int) -> Iterator[GeneratedGame]:
-    """The first `count` games of a recipe, in the order of their numbers.
+    """Yield the first `count` games of a recipe, in the order of their numbers.
 
     Args:
         recipe: what the games are made from; a whole number is the seed of the present generator.
@@ -96,7 +96,7 @@ def write(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, ...]:
 
 
 def cached(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, ...]:
-    """The games of a folder that belongs to the cache, written first where they are missing or damaged.
+    """Return the games of a folder that belongs to the cache, written first where they are missing or damaged.
 
     Raises:
         UsageError: the folder cannot be written.
@@ -105,7 +105,7 @@ def cached(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, ...]:
 
 
 def read_recipe(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, ...] | None:
-    """The index of a folder that `write` completed with these settings and whose games are unchanged; else None."""
+    """Return the index of a folder that `write` completed with these settings, if its games are unchanged."""
     index = _index(folder)
     if index is None or not _same(index, _settings(recipe, count)):
         return None
@@ -175,7 +175,9 @@ def _write_all(recipe: Recipe | int, count: int, folder: Path) -> tuple[Entry, .
         )
         _write_index(folder, {**settings, "complete": True, "games": [asdict(entry) for entry in entries]})
     except OSError as error:
-        raise UsageError(f"cannot write games to {folder}: {error.strerror or error}") from error
+        raise UsageError(
+            f"cannot write games to {folder}: {error.strerror or error}; REFLEX_BENCH_CACHE moves the cache"
+        ) from error
     return entries
 
 

@@ -1,4 +1,4 @@
-"""The six kinds of task: their names, their mix and the choice of a goal that fits a room."""
+"""Kinds of task: their six names, their mix and the choice of a goal that fits a room."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Goal:
 
 
 def scheduled_type(number: int) -> str:
-    """The type of the game with this number, counted from 0.
+    """Return the type of the game with this number, counted from 0.
 
     Every run of games from the first follows the official mix as closely as whole games allow, and every 134 exactly.
     """
@@ -81,7 +81,7 @@ def scheduled_type(number: int) -> str:
 
 
 def choose_goal(room: Room, kind: str, rng: SeededRandom) -> Goal | None:
-    """A goal of the given type that the room allows; None where it allows none."""
+    """Return a goal of the given type that the room allows; None where it allows none."""
     if kind == EXAMINE:
         return _choose_examine(room, rng)
     ability = _ABILITIES.get(kind)
@@ -103,17 +103,17 @@ def choose_goal(room: Room, kind: str, rng: SeededRandom) -> Goal | None:
 
 
 def objects_of(room: Room) -> frozenset[str]:
-    """The types of object seen in the room that some receptacle in it may hold."""
+    """Return the types of object seen in the room that some receptacle in it may hold."""
     return frozenset(thing for thing in room.types if homes(room, thing))
 
 
 def homes(room: Room, thing: str) -> list[str]:
-    """The types of receptacle in the room that may hold an object type."""
+    """Return the types of receptacle in the room that may hold an object type."""
     return [kind for kind in sorted(count_types(room)) if thing in tables().holds[kind]]
 
 
 def lamps_of(room: Room) -> list[str]:
-    """The kinds of lamp seen in the room, where there is something to stand them on."""
+    """Return the kinds of lamp seen in the room, where there is something to stand them on."""
     return [lamp for lamp in LAMPS if lamp in room.types] if room.of_type(*LAMP_TABLES) else []
 
 

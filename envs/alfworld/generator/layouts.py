@@ -1,4 +1,4 @@
-"""What the `alfworld` package knows about rooms, furniture, objects and goals.
+"""Tables of the `alfworld` package: rooms, furniture, objects and goals.
 
 The package ships the layouts of 120 rooms and the tables with which its own games were made (Shridhar et al., 2021;
 Shridhar et al., 2020 for ALFRED), but no games. Its files are read here without importing the package, whose import
@@ -84,7 +84,7 @@ class Tables:
 
 @cache
 def tables() -> Tables:
-    """The package's tables, read once."""
+    """Return the package's tables, read once."""
     folder = package_folder()
     constants = _module(folder / "gen" / "constants.py", "reflex_bench_alfworld_constants")
     goals = _module(folder / "gen" / "goal_library.py", "reflex_bench_alfworld_goals")
@@ -112,7 +112,7 @@ def tables() -> Tables:
 
 @cache
 def layout(number: int) -> Layout:
-    """One of the 120 rooms: kitchens 1-30, living rooms 201-230, bedrooms 301-330, bathrooms 401-430."""
+    """Return one of the 120 rooms: kitchens 1-30, living rooms 201-230, bedrooms 301-330, bathrooms 401-430."""
     folder = package_folder() / "gen" / "layouts"
     places = json.loads((folder / f"FloorPlan{number}-openable.json").read_text(encoding="utf-8"))
     seen = json.loads((folder / f"FloorPlan{number}-objects.json").read_text(encoding="utf-8"))
@@ -125,7 +125,7 @@ def layout(number: int) -> Layout:
 
 
 def room_numbers(kind: str) -> range:
-    """The floor plans of one kind of room."""
+    """Return the floor plans of one kind of room."""
     return range(FIRST_ROOM[kind], FIRST_ROOM[kind] + ROOMS_PER_KIND)
 
 

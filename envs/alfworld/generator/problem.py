@@ -27,7 +27,7 @@ def mangle(text: str) -> str:
 
 
 def shown_names(ids: Iterable[str]) -> Mapping[str, str]:
-    """Each id's name in the game, e.g. `sinkbasin 1`.
+    """Return each id's name in the game, e.g. `sinkbasin 1`.
 
     The engine sorts the mangled ids, in lower case, and numbers each type downwards: the first gets the highest.
     """
@@ -41,7 +41,7 @@ def shown_names(ids: Iterable[str]) -> Mapping[str, str]:
 
 
 def problem_text(room: Room, things: tuple[Thing, ...], goal: Goal) -> str:
-    """The PDDL problem of one game."""
+    """Return the PDDL problem of one game."""
     lines = [
         f"(define (problem plan_{room.number})",
         "    (:domain alfred)",

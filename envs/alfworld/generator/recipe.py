@@ -1,4 +1,4 @@
-"""Which procedural games are meant: generator, seed and difficulty, and how a split's name says it."""
+"""Recipe of procedural games: generator, seed and difficulty, as the name of a split says them."""
 
 from __future__ import annotations
 

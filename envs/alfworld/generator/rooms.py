@@ -7,7 +7,7 @@ known by type alone. Those are added here at invented places, the same ones in e
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -101,7 +101,7 @@ class Room:
 
 @cache
 def furnish(number: int) -> Room:
-    """The room of one floor plan, always the same."""
+    """Return the room of one floor plan, always the same."""
     plan = layout(number)
     rng = SeededRandom("room", number)
     openable = tables().openable
@@ -124,15 +124,30 @@ def furnish(number: int) -> Room:
 
 
 def location(x: int, z: int, turn: int, horizon: int) -> str:
-    """The id of a standing point: quarter metres, quarter turns, degrees below the horizon."""
+    """Return the id of a standing point: quarter metres, quarter turns, degrees below the horizon."""
     return f"loc|{x}|{z}|{turn}|{horizon}"
 
 
 def coordinates(x: int, y: int, z: int) -> str:
-    """A place in centimetres as AI2-THOR writes it in metres: sign, two digits, two decimals."""
+    """Return a place in centimetres as AI2-THOR writes it in metres: sign, two digits, two decimals."""
     return "|".join(
         f"{'-' if value < 0 else '+'}{abs(value) // 100:02d}.{abs(value) % 100:02d}" for value in (x, y, z)
     )
+
+
+def centimetres(piece: Receptacle) -> tuple[int, ...]:
+    """Return where a receptacle stands, by its id: x, y and z in centimetres."""
+    return tuple(round(float(part) * 100) for part in piece.id.split("|")[1:4])
+
+
+def free_id(kind: str, spot: Sequence[int], rng: SeededRandom, taken: Collection[str]) -> str:
+    """Return the id of a thing near a spot (x, y, z in centimetres) that no other thing has."""
+    x, y, z = spot
+    while True:
+        jitter = [rng.between(-25, 25) for _ in "xz"]
+        name = f"{kind}|{coordinates(x + jitter[0], y + rng.below(12), z + jitter[1])}"
+        if name not in taken:
+            return name
 
 
 class Places:
@@ -149,7 +164,7 @@ class Places:
         self._spots: set[str] = set()
 
     def stand(self) -> str:
-        """A standing point that is nobody else's."""
+        """Return a standing point that is nobody else's."""
         while True:
             point = location(
                 self._rng.between(-12, 12),
@@ -162,7 +177,7 @@ class Places:
                 return point
 
     def spot(self, height: int) -> str:
-        """Coordinates at about the given height (centimetres), used by nothing else made here."""
+        """Return coordinates at about the given height (centimetres), used by nothing else made here."""
         while True:
             spot = coordinates(
                 self._rng.between(-300, 300), height + self._rng.below(10), self._rng.between(-300, 300)
@@ -183,5 +198,5 @@ class Places:
 
 
 def count_types(room: Room) -> Counter[str]:
-    """How many receptacles of each type stand in a room."""
+    """Return how many receptacles of each type stand in a room."""
     return Counter(piece.type for piece in room.receptacles)

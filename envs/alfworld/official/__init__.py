@@ -1,1 +1,1 @@
-"""The official engine (TextWorld), the official data, and what of both this machine has."""
+"""Official engine (TextWorld) and official data, and what of both this machine has."""

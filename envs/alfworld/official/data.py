@@ -1,4 +1,4 @@
-"""The official ALFWorld data: where it lies, what of it can be played, and what is wrong with a folder that has none.
+"""Official ALFWorld data: where it lies, what of it can be played, and what is wrong where there is none.
 
 Official counts: 3,553 training, 140 seen and 134 unseen validation games (Shridhar et al., 2021, table 1, and the
 data's own README).
@@ -58,7 +58,10 @@ def room_of(task_id: str) -> str | None:
 
 
 def data_folder(data: Path | None = None) -> Path:
-    """Where the official data is looked for: the folder given, else `$ALFWORLD_DATA`, else `~/.cache/alfworld`."""
+    """Return where the official data is looked for.
+
+    The folder given, else `$ALFWORLD_DATA`, else `~/.cache/alfworld`.
+    """
     return (data or Path(os.environ.get("ALFWORLD_DATA") or "~/.cache/alfworld")).expanduser()
 
 
@@ -175,7 +178,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _trials(folder: Path) -> Iterator[Path]:
-    """Every folder of a game, in the order of ids; `os.walk` differs between machines."""
+    """Yield every folder of a game, in the order of ids; `os.walk` differs between machines."""
     for path, folders, files in os.walk(folder):
         folders.sort()
         if GAME_FILE in files or TRAJECTORY_FILE in files:
@@ -183,7 +186,7 @@ def _trials(folder: Path) -> Iterator[Path]:
 
 
 def _read_trial(trial: Path, task_id: str) -> Task | str:
-    """The task of a folder, or why there is none; the rules of AlfredTWEnv.collect_game_files."""
+    """Return the task of a folder, or why there is none; the rules of AlfredTWEnv.collect_game_files."""
     if "movable" in task_id or "Sliced" in task_id:
         return "with movable receptacles or slices, which the text engine does not play"
     kind = SHORT_NAMES.get(task_id.split("-", 1)[0])

@@ -1,4 +1,4 @@
-"""The official engine: TextWorld's PDDL environment, named and wrapped as ALFWorld does it.
+"""Official engine: TextWorld's PDDL environment, named and wrapped as ALFWorld does it.
 
 One thread of a process may use it, no more: its parsers and its planner's state are globals of the process, and it
 swaps `sys.stdout` while it loads. `workers` runs it in processes of its own.
@@ -96,7 +96,7 @@ def _explain(source: Path | str | Mapping[str, Any]) -> None:
 
 
 def solves(game: Mapping[str, Any] | bytes | str, plan: Sequence[str]) -> bool:
-    """Whether a plan wins a game in the official engine, in which it is not won before the last command.
+    """Return whether a plan wins a game in the official engine, in which it is not won before the last command.
 
     Args:
         game: the content of a `game.tw-pddl`, parsed or as text.

@@ -1,4 +1,4 @@
-"""Which ALFWorld games this machine has: `reflex data list`, `reflex doctor`."""
+"""Inventory of the ALFWorld games on this machine, for `reflex data list` and `reflex doctor`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the files of the `alfworld` package are, and whether its engine can play here.
+"""Finds the files of the `alfworld` package, and whether its engine can play here.
 
 The generator needs the package's tables and room plans (1.3 MB of data). The official engine needs all that the package
 depends on, of which two parts come as source only and take a compiler. So the package is an optional dependency, and
@@ -28,7 +28,7 @@ _TIMEOUT = 300  # seconds for the whole download
 
 
 def package_version() -> str:
-    """The version of the `alfworld` package whose files are used."""
+    """Return the version of the `alfworld` package whose files are used."""
     try:
         return version("alfworld")
     except PackageNotFoundError:
@@ -37,7 +37,7 @@ def package_version() -> str:
 
 @cache
 def package_folder() -> Path:
-    """Where the files of the `alfworld` package lie; they are fetched first where there are none.
+    """Return where the files of the `alfworld` package lie; they are fetched first where there are none.
 
     Raises:
         UsageError: it is not installed and cannot be fetched.
@@ -50,7 +50,7 @@ def package_folder() -> Path:
 
 
 def missing_engine() -> str | None:
-    """What the official engine lacks here and how to get it, as one clause; None where it can play."""
+    """Return what the official engine lacks here and how to get it, as one clause; None where it can play."""
     lacking = [
         name for name in ("alfworld", "textworld", "fast_downward") if importlib.util.find_spec(name) is None
     ]
@@ -63,7 +63,7 @@ def missing_engine() -> str | None:
 
 
 def _fetched() -> Path:
-    """The folder that holds the fetched package."""
+    """Return the folder that holds the fetched package."""
     folder = cache_folder() / f"alfworld-package-{FETCHED}"
     if not folder.is_dir():
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +95,7 @@ def _fetch(folder: Path) -> None:
 
 
 def _installer() -> list[str]:
-    """The words that install a package: pip's, or uv's in an environment without pip."""
+    """Return the words that install a package: pip's, or uv's in an environment without pip."""
     if importlib.util.find_spec("pip") is not None:
         return [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install"]
     uv = shutil.which("uv")

@@ -24,7 +24,7 @@ _OLDER = (
 
 
 def rewrite(game: Mapping[str, str], release: str) -> dict[str, str]:
-    """The same game as `release` would have written it.
+    """Return the same game as `release` would have written it.
 
     Args:
         game: the content of a game file with the domain and grammar of package 0.4.2.

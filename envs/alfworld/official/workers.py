@@ -57,7 +57,7 @@ class WorkerPool:
         self._closed = False
 
     def open(self, path: Path) -> RemoteGame:
-        """A game in a worker of its own until it is closed; waits while all workers are taken."""
+        """Return a game in a worker of its own until it is closed; waits while all workers are taken."""
         self._seats.acquire()
         try:
             with self._lock:
@@ -139,7 +139,7 @@ class _Worker:
         )
 
     def ask(self, message: dict[str, str]) -> OfficialStep:
-        """One message and its answer."""
+        """Return one message and its answer."""
         if not self.usable:
             raise EnvironmentFailure("the ALFWorld engine process has ended")
         try:
@@ -202,7 +202,7 @@ class _Worker:
 
 
 def serve() -> None:
-    """The worker's side: answers messages until its input ends."""
+    """Answer messages until the input ends: the worker's side."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then ends its workers
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever the engine prints must not look like an answer

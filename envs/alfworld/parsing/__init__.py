@@ -1,1 +1,1 @@
-"""From a model's reply to a command of ALFWorld: the grammar of commands, and the repairs that may be made."""
+"""Parser of ALFWorld replies: the grammar of commands, and the repairs that may be made."""

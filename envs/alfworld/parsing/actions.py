@@ -93,7 +93,7 @@ def read_action(completion: str, policy: ParsePolicy, admissible: Sequence[str] 
 
 
 def _accepted(command: str, admissible: Sequence[str]) -> bool:
-    """Whether a command can be executed now, in either grammar."""
+    """Return whether a command can be executed now, in either grammar."""
     spellings = (command, *(Grammar(puts).to_game(command)[0] for puts in (False, True)))
     return command == GIVE_UP or any(spelling in admissible for spelling in spellings)
 
@@ -141,7 +141,10 @@ def _repaired(completion: str, near: Sequence[str]) -> Action:
 
 
 def _in_reasoning(reply: Cleaned) -> Action:
-    """The action of a turn that was written inside reasoning marks, with nothing after them: only behind a label."""
+    """Return the action of a turn that was written inside reasoning marks, with nothing after them.
+
+    Only behind a label.
+    """
     lines = [line.strip() for line in reply.reasoning.splitlines() if line.strip()]
     error = "unclosed_reasoning" if reply.unclosed else "empty"
     after_label = False
@@ -164,7 +167,7 @@ def _in_reasoning(reply: Cleaned) -> Action:
 
 
 def _in_envelope(text: str, reading: Reading) -> Action | None:
-    """The action in `<action>…</action>`, the like of it, or `\\boxed{…}`."""
+    """Return the action in `<action>…</action>`, the like of it, or `\\boxed{…}`."""
     for attempt, envelope in enumerate(_ENVELOPE.finditer(text) if "<" in text or "\\boxed" in text else ()):
         inside = [line.strip() for line in (envelope[2] or envelope[3] or "").splitlines() if line.strip()]
         if attempt >= 8 or not inside:
@@ -186,7 +189,7 @@ def _in_envelope(text: str, reading: Reading) -> Action | None:
 
 
 def _in_call(text: str, reading: Reading) -> Action | None:
-    """The action in a tool call or a JSON object that was written as text, where no command stands before it."""
+    """Return the action in a tool call or a JSON object that was written as text, where no command stands before it."""
     call = first_text_call(text)
     if call is None or (ahead := in_lines(text[: call.start], Reading())).command is not None:
         return None

@@ -1,4 +1,4 @@
-"""What a command of the game looks like, and a command in what a model wrote on one line or in one call."""
+"""Grammar of commands: a command of the game, alone on a line or in a call."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ _PLACES = re.compile(
 
 
 def is_placeholder(command: str) -> bool:
-    """Whether a command names the instruction's own words for a thing, as in `go to RECEPTACLE`."""
+    """Return whether a command names the instruction's own words for a thing, as in `go to RECEPTACLE`."""
     return _PLACEHOLDER.search(command) is not None
 
 
 def undress(line: str) -> tuple[int, list[str]]:
-    """Where the words of a line begin, and what stands before them."""
+    """Return where the words of a line begin, and what stands before them."""
     position, repairs = 0, []
     while True:
         for name, pattern in _BEFORE:
@@ -98,7 +98,7 @@ def undress(line: str) -> tuple[int, list[str]]:
 
 
 def command_in(line: str) -> tuple[str | None, list[str]]:
-    """The command that a line is, and the liberties it took to see it; None for any other line."""
+    """Return the command that a line is, and the liberties it took to see it; None for any other line."""
     if len(line) > MAX_LENGTH:
         return None, []
     if line[-1:].isalnum() and line.isascii() and COMMAND.fullmatch(line) and not _ARTICLE.search(line):
@@ -146,14 +146,14 @@ def _tidied(text: str, tidy: str) -> tuple[str | None, list[str]]:
 
 
 def surplus(rest: str) -> list[str]:
-    """What is ignored behind a command on its line: further commands, once for each, or text."""
+    """Return what is ignored behind a command on its line: further commands, once for each, or text."""
     pieces = (_ARTICLE.sub("", piece.strip()) for piece in _SEPARATOR.split(rest.lower()))
     further = sum(COMMAND.fullmatch(piece) is not None for piece in pieces)
     return ["extra_actions"] * further or ["trailing_text"] * bool(rest.strip(" .,;:!*_`\"'>)]}"))
 
 
 def _called(text: str) -> tuple[str | None, list[str]]:
-    """A command in the form of a call: `go to[desk 1]`, `take("mug 1", "desk 1")`."""
+    """Return a command in the form of a call: `go to[desk 1]`, `take("mug 1", "desk 1")`."""
     call = _CALL.match(_CAMEL.sub(" ", text).lower())
     if call is None:
         return None, []
@@ -163,7 +163,7 @@ def _called(text: str) -> tuple[str | None, list[str]]:
 
 
 def command_of_call(name: str, arguments: Mapping[str, Any] | Sequence[str] | str) -> str | None:
-    """The command that a call of a tool stands for; None where it stands for none.
+    """Return the command that a call of a tool stands for; None where it stands for none.
 
     The name or one of the arguments is the command, or the name and the arguments together are its words; between a
     thing and a place the preposition is put in.

@@ -1,4 +1,4 @@
-"""The two ways in which game files speak, and the one way in which the model is spoken to.
+"""Translation between the two wordings of game files and the one that the model sees.
 
 Data 2.1.1 says `put X in/on Y`, "You put the X in/on the Y." and "You arrive at loc 12."; data 2.1.2, 2.1.3 and the
 package's own grammar say `move X to Y`, "You move the X to the Y." and "You arrive at Y." (alfworld's
@@ -34,7 +34,7 @@ class Grammar:
     puts: bool
 
     def to_game(self, command: str) -> tuple[str, bool]:
-        """A command in the game's own words, and whether it had to be translated.
+        """Return a command in the game's own words, and whether it had to be translated.
 
         Only whole, well-formed commands are translated; everything else is passed on as it is.
         """
@@ -48,7 +48,7 @@ class Grammar:
         return command, False
 
     def to_model(self, observation: str) -> str:
-        """An observation in the words of the newer data."""
+        """Return an observation in the words of the newer data."""
         if not self.puts:
             return observation
         observation = _ARRIVAL.sub(r"You arrive at \1. ", observation)
@@ -56,7 +56,7 @@ class Grammar:
 
 
 def detect(grammar: str) -> Grammar:
-    """The grammar of a game file, by its own template for putting things down.
+    """Return the grammar of a game file, by its own template for putting things down.
 
     Args:
         grammar: the text under `grammar` in a `game.tw-pddl`.

@@ -1,4 +1,4 @@
-"""The one admissible command that a near miss means (policy `admissible`).
+"""Finds the one admissible command that a near miss means (policy `admissible`).
 
 A command and a near miss are both taken apart into an action and the things it names; words for the same action are
 one ("pick up" is "take", "turn on" is "use"), articles and the sign # do not count, a number may be glued to its name.
@@ -56,7 +56,7 @@ Parts = tuple[str, tuple[tuple[str, str], ...]]
 
 
 def near_miss(written: str, admissible: Sequence[str], announced: bool = False) -> str | None:
-    """The one admissible command that is meant; None where there is none, or more than one.
+    """Return the one admissible command that is meant; None where there is none, or more than one.
 
     Args:
         written: a line, or what stands behind a label.
@@ -84,7 +84,7 @@ def _readings(text: str) -> list[Parts | None]:
 
 
 def _parts(text: str, name: str, verb: re.Pattern[str]) -> Parts | None:
-    """A text taken apart as this action; None where it is none."""
+    """Return a text taken apart as this action; None where it is none."""
     found = verb.match(text)
     if found is None:
         return None
@@ -98,7 +98,7 @@ def _parts(text: str, name: str, verb: re.Pattern[str]) -> Parts | None:
 
 
 def _fits(parts: Parts, command: str) -> bool:
-    """Whether a near miss can mean this command."""
+    """Return whether a near miss can mean this command."""
     name, things = parts
     whole = [reading for reading in _readings(command) if reading and reading[0] == name]
     if name in ("inventory", "look", "help", "give up"):

@@ -1,4 +1,4 @@
-"""Goes through the lines of a reply for its thoughts and its first command."""
+"""Scans the lines of a reply for its thoughts and its first command."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Reading:
         return " ".join(filter(None, self.thoughts))
 
     def cut(self, lines: Sequence[str]) -> None:
-        """Names what is ignored behind the command."""
+        """Name what is ignored behind the command."""
         for line in lines:
             if not line or FENCE.match(line) or not any(map(str.isalnum, line)):
                 continue
@@ -96,12 +96,12 @@ def thoughts_before(text: str, reading: Reading) -> None:
 
 
 def filled_lines(text: str) -> list[str]:
-    """The lines of a text that are not empty, without the blanks around them."""
+    """Return the lines of a text that are not empty, without the blanks around them."""
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def in_lines(text: str, reading: Reading) -> Action:
-    """The action in the first line that holds one, and the thoughts in the lines before it."""
+    """Return the action in the first line that holds one, and the thoughts in the lines before it."""
     lines = text.splitlines()
     if lines and not lines[0].strip() and not reading.repairs:
         reading.repairs.append("empty_first_line")
@@ -119,7 +119,7 @@ def in_lines(text: str, reading: Reading) -> Action:
 
 
 def _line(line: str, reading: Reading, after: Sequence[str]) -> str | None:
-    """The command in a line, if there is one; what else it holds goes into the reading."""
+    """Return the command in a line, if there is one; what else it holds goes into the reading."""
     command, repairs = command_in(line)
     if command is not None and "numbering" in repairs and (reading.listing or _labelled(after)):
         reading.thoughts.append(line)  # a step of a plan
@@ -153,12 +153,12 @@ def _line(line: str, reading: Reading, after: Sequence[str]) -> str | None:
 
 
 def _labelled(lines: Sequence[str]) -> bool:
-    """Whether a command stands behind a label further down."""
+    """Return whether a command stands behind a label further down."""
     return any("action_label" in command_in(line)[1] for line in lines)
 
 
 def near(text: str, reading: Reading, announced: bool) -> str | None:
-    """The admissible command that a text is a near miss of, named as a repair; see `near_miss`."""
+    """Return the admissible command that a text is a near miss of, named as a repair; see `near_miss`."""
     meant = near_miss(text, reading.near, announced)
     if meant is not None:
         reading.repairs.append("near_miss")
@@ -166,7 +166,7 @@ def near(text: str, reading: Reading, announced: bool) -> str | None:
 
 
 def _over_two_lines(name: str, after: Sequence[str], reading: Reading) -> str | None:
-    """`Action: go to`, then `Action Input: desk 1`."""
+    """Return `Action: go to`, then `Action Input: desk 1`."""
     following = narrow(after[0]) if after else ""
     label = _INPUT_LABEL.match(following, undress(following)[0]) if len(following) <= MAX_LENGTH else None
     if label is None or len(name) > MAX_LENGTH:

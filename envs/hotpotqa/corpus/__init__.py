@@ -1,1 +1,1 @@
-"""What is searched: pages, the index over them, and Wikipedia with a snapshot of its answers."""
+"""Corpora: pages, the index over them, and Wikipedia with a snapshot of its answers."""

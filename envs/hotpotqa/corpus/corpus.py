@@ -1,4 +1,4 @@
-"""What the agent searches: a corpus and the fixed order in which a query is resolved to a page.
+"""Corpus that the agent searches, and the fixed order in which a query is resolved to a page.
 
 1. Query and titles are folded (`documents.fold`).
 2. The page with this title. Where titles differ in letter case only, the one that is written exactly so.
@@ -118,7 +118,7 @@ class LocalCorpus:
                 self._loosened[name].append(page)
 
     def holds(self, title: str) -> bool:
-        """Whether a page has this title, or is led to from it."""
+        """Return whether a page has this title, or is led to from it."""
         return fold(title) in self._titles or fold(title) in self._redirects
 
     def find(self, query: str, similar: int) -> Found | Missing:
@@ -136,7 +136,7 @@ class LocalCorpus:
         return Missing(self._similar(query, similar, ()))
 
     def best(self, query: str) -> Document | None:
-        """The page that BM25 puts first, None where no page shares a word with the query."""
+        """Return the page that BM25 puts first, None where no page shares a word with the query."""
         positions = self._opened().top(query, 1)
         return self._pages[positions[0]] if positions else None
 
@@ -160,7 +160,7 @@ def _digest(pages: Iterable[Document]) -> str:
 
 
 def read_pages(path: Path) -> list[Document]:
-    """Pages from JSON lines, each `{title, sentences | text, redirects?}`.
+    """Return pages from JSON lines, each `{title, sentences | text, redirects?}`.
 
     Raises:
         UsageError: the file is not there, or a line is not such a page.

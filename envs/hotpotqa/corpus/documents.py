@@ -1,4 +1,4 @@
-"""Pages of an encyclopedia, and how titles and queries are made comparable."""
+"""Pages of an encyclopedia, and the normal form of titles and queries."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Document:
 
 
 def join_sentences(sentences: Iterable[str]) -> str:
-    """Sentences as running text; a space only where the data has no white space of its own."""
+    """Return sentences as running text; a space only where the data has no white space of its own."""
     text = ""
     for sentence in sentences:
         gap = " " if text and sentence and not text[-1].isspace() and not sentence[0].isspace() else ""
@@ -57,7 +57,7 @@ def join_sentences(sentences: Iterable[str]) -> str:
 
 
 def document(record: Mapping[str, Any]) -> Document:
-    """A page from `{title, sentences | text, redirects?}`.
+    """Return a page from `{title, sentences | text, redirects?}`.
 
     Raises:
         ValueError: says what is wrong with the record.
@@ -77,7 +77,7 @@ def document(record: Mapping[str, Any]) -> Document:
 
 
 def fold(title: str) -> str:
-    """The form in which titles and queries are compared.
+    """Return the form in which titles and queries are compared.
 
     HTML entities resolved, NFKC, case folded, `_` read as a space, white space collapsed, one pair of quotation marks
     round the whole dropped (231 of 231 quoted searches in the published Reflexion logs found nothing for want of this).
@@ -87,19 +87,19 @@ def fold(title: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """The text without one pair of quotation marks round the whole."""
+    """Return the text without one pair of quotation marks round the whole."""
     bare = text.strip()
     return bare[1:-1].strip() if len(bare) > 2 and _QUOTES.get(bare[0]) == bare[-1] else bare
 
 
 def without_parenthesis(folded: str) -> str:
-    """A folded title without the parenthesis at its end, e.g. `mercury` for `mercury (planet)`."""
+    """Return a folded title without the parenthesis at its end, e.g. `mercury` for `mercury (planet)`."""
     start = folded.rfind(" (")
     return folded[:start] if start > 0 and folded.endswith(")") else folded
 
 
 def loosened(folded: str) -> str:
-    """A folded title without what a redirect usually makes up for: accents, `&` for "and", punctuation, an article.
+    """Return a folded title without accents, `&`, punctuation and articles: redirects usually cover these.
 
     Wikipedia keeps redirects for such spellings ("Wikipedia:Redirect", section "Purposes of redirects": other
     spellings or punctuation, and titles in ASCII). A parenthesis stays as it is: it tells pages apart.

@@ -1,4 +1,4 @@
-"""BM25 over pages: which titles are nearest to a query.
+"""BM25 index over pages: the titles nearest to a query.
 
 Lucene's variant (Kamphuis et al., 2020) through `bm25s`, k1 1.2 and b 0.75, with the title counted twice. Okapi's own
 idf falls to zero and below in corpora as small as ten pages and is not used. Ties go by title.
@@ -30,7 +30,7 @@ _PRECISION = 1e-5
 
 
 def words(text: str) -> list[str]:
-    """Lower-case words without accents."""
+    """Return the words of a text in lower case, without accents."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     return _WORD.findall("".join(char for char in plain if not unicodedata.combining(char)))
 
@@ -79,7 +79,7 @@ class Index:
 
     @classmethod
     def load(cls, folder: Path) -> Index | None:
-        """The index in `folder`; None where there is none that can be read."""
+        """Return the index in `folder`; None where there is none that can be read."""
         import bm25s
 
         try:
@@ -90,7 +90,7 @@ class Index:
             return None
 
     def top(self, query: str, count: int) -> list[int]:
-        """Positions of the `count` best pages with at least one word of the query, best first."""
+        """Return positions of the `count` best pages with at least one word of the query, best first."""
         import numpy
 
         tokens = words(query)
@@ -110,7 +110,7 @@ class Index:
 
 
 def open_index(documents: Sequence[Document], sha256: str, cache: Path) -> Index:
-    """The index of these pages, from the cache where it is there, else built and (for large ones) kept.
+    """Return the index of these pages, from the cache where it is there, else built and (for large ones) kept.
 
     Args:
         documents: sorted by title.

@@ -13,7 +13,7 @@ _ABBREVIATIONS = re.compile(
 
 
 def split_sentences(text: str) -> list[str]:
-    """The sentences of a text, each with the white space before it, so that they join to the text again.
+    """Return the sentences of a text, each with the white space before it, so that they join to the text again.
 
     A line break always ends a sentence. A full stop does not where an abbreviation, an initial or `U.S.` precedes it,
     or a lower-case letter follows.

@@ -1,4 +1,4 @@
-"""An append-only file of requests and answers: nothing is asked twice, and all of it can be replayed without a net."""
+"""Append-only file of requests and answers: nothing is asked twice, and all can be replayed offline."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Snapshot:
             return
 
     def get(self, request: str) -> dict[str, Any] | None:
-        """The stored answer."""
+        """Return the stored answer."""
         return self._answers.get(request)
 
     def add(self, request: str, time: str, answer: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The live Wikipedia as a corpus, through the MediaWiki API, with a snapshot of every answer.
+"""Live Wikipedia as a corpus, through the MediaWiki API, with a snapshot of every answer.
 
 Facts behind the choices: default clients are refused with 403 (NeMo-Agent-Toolkit#2156), so the requests name
 themselves as the Wikimedia User-Agent policy asks; guessing a title from suggestions opens wrong pages
@@ -76,7 +76,7 @@ class Wikipedia:
         return self._snapshot.sha256() if self._offline else None
 
     def find(self, query: str, similar: int) -> Found | Missing:
-        """The page with this title (redirects followed), else what the wiki's own search finds."""
+        """Return the page with this title (redirects followed), else what the wiki's own search finds."""
         # No address can hold half a surrogate pair.
         title = " ".join(unquoted(query.encode("utf-8", "replace").decode()).split())
         if title and len(title.encode()) <= 255 and not _NO_TITLE & set(title):
@@ -116,7 +116,7 @@ class Wikipedia:
         return tuple(str(hit["title"]) for hit in _list(answer, "search") if "title" in hit)[:count]
 
     def _ask(self, parameters: Mapping[str, str]) -> dict[str, Any]:
-        """The `query` part of the API's answer."""
+        """Return the `query` part of the API's answer."""
         full = {"action": "query", "format": "json", "formatversion": "2", **parameters}
         request = urllib.parse.urlencode(sorted(full.items()))
         with self._lock:

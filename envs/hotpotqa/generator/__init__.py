@@ -1,1 +1,1 @@
-"""The procedural twin: questions about an invented world, in the official schema."""
+"""Procedural twin of HotPotQA: questions about an invented world, in the official schema."""

@@ -54,7 +54,7 @@ class Composer:
         raise AssertionError(f"only {len(kept)} of {wanted} bridge questions found")
 
     def comparisons(self) -> list[tuple[Draft, Gold]]:
-        """Comparisons; the first named is right as often as the second, and yes as often as no."""
+        """Return comparisons; the first named is right as often as the second, and yes as often as no."""
         wanted = self._comparison_count()
         same = round(wanted * YES_OR_NO)
         choices = self.rng.shuffled(table("questions")["choices"])
@@ -85,7 +85,7 @@ class Composer:
                 yield kept
 
     def _choice(self, row: Sequence[Any], number: int) -> Draft | None:
-        """Which of two; the right one stands first for even numbers, and of two kinds each is right in turn."""
+        """Return which of two; the right one stands first for even numbers, and of two kinds each is right in turn."""
         kinds, relation, least, greatest = row
         smaller = self.rng.chance(0.5)
         winner_kind, loser_kind = (kinds[0], kinds[-1]) if number // 2 % 2 else (kinds[-1], kinds[0])
@@ -113,7 +113,10 @@ class Composer:
         return compared(self.world, self.rng, relation, pair, "greatest", greatest)
 
     def _same(self, row: Sequence[Any], number: int) -> Draft | None:
-        """The same or not; yes for even numbers. A pair that differs is of one country, so that names tell nothing."""
+        """Return a question whether two things share a value; the answer is yes for even numbers.
+
+        A pair that differs is of one country, so that names tell nothing.
+        """
         kind, relation, wordings = row
         one = self.rng.pick(self.world.kind(kind))
         if not self.world.about(one, relation):
@@ -133,7 +136,7 @@ class Composer:
         return compared(self.world, self.rng, relation, (one, two), "same", wordings) if two else None
 
     def _keep(self, draft: Draft | None, allowance: int) -> tuple[Draft, Gold] | None:
-        """The draft with its support, if it is fit to be asked and its answer has not come too often."""
+        """Return the draft with its support, if it is fit to be asked and its answer has not come too often."""
         if not draft or frozenset(draft.facts) in self.posed:
             return None
         most = allowance * max(3, self.count // 160)
@@ -149,7 +152,7 @@ class Composer:
         return draft, gold
 
     def _fit(self, draft: Draft, gold: Gold) -> bool:
-        """Whether the pages lead to the answer and nothing gives it away before."""
+        """Return whether the pages lead to the answer and nothing gives it away before."""
         if draft.type == "comparison":
             return True
         read = {
@@ -168,7 +171,7 @@ class Composer:
 
 
 def _in_turn(streams: list[Iterator[tuple[Draft, Gold]]], wanted: int) -> list[tuple[Draft, Gold]]:
-    """One from each stream in turn, until there are enough or none is left."""
+    """Return one from each stream in turn, until there are enough or none is left."""
     kept: list[tuple[Draft, Gold]] = []
     while streams and len(kept) < wanted:
         for stream in list(streams):
@@ -187,7 +190,7 @@ def _numbers(gold: Gold, page: str) -> list[int]:
 
 
 def _words(text: str) -> list[str]:
-    """Names and numbers: the words that could give an answer away."""
+    """Return names and numbers: the words that could give an answer away."""
     words = (
         "".join(letter for letter in word if letter.isalnum() or letter in ",-'") for word in text.split()
     )

@@ -1,4 +1,4 @@
-"""The eight paragraphs that mislead: namesakes, relations and things of the same kind."""
+"""Distractors: eight paragraphs on namesakes, relations and things of the same kind."""
 
 from __future__ import annotations
 
@@ -47,8 +47,10 @@ class Misleading:
                 self._linked[str(fact.value)].append(fact.subject)
 
     def pages(self, gold: Sequence[str], rng: SeededRandom, count: int = 8) -> list[str]:
-        """The ids of `count` pages other than `gold`: about a third namesakes, a third that deal with the same things,
-        and for the rest the same kind from the same country."""
+        """Return the ids of `count` pages other than `gold`.
+
+        About a third are namesakes, a third deal with the same things, and the rest are of the same kind and country.
+        """
         chosen: list[str] = []
         sources = [
             self._namesakes(gold),

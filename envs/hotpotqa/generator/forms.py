@@ -177,7 +177,7 @@ def _bridge_wording(
 
 
 def _asked(entity: Entity, quoted: bool, said: bool = False) -> str:
-    """An entity as a question names it: a work with its kind, unless the wording has said it."""
+    """Return an entity as a question names it: a work with its kind, unless the wording has said it."""
     if entity.kind not in WORKS:
         return mention(entity)
     name = f'"{entity.name}"' if quoted else entity.name

@@ -1,4 +1,4 @@
-"""The logical form of a question: facts with variables that all hold, starting from the names that are said."""
+"""Logical form of a question: facts with variables that all hold, starting from the names that are said."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ class Query:
 
 
 def named(variable: str, entity: Entity) -> tuple[Atom, ...]:
-    """What a question says about an entity when it names it: the name, and the kind or occupation that it adds."""
+    """Return what a question says about an entity when it names it.
+
+    The name, and the kind or occupation that it adds.
+    """
     atoms = [Atom(variable, "name", entity.name)]
     if entity.kind in WORKS:
         atoms.append(Atom(variable, "kind", entity.kind))
@@ -46,7 +49,7 @@ def named(variable: str, entity: Entity) -> tuple[Atom, ...]:
 
 
 def steps(start: str, path: tuple[str, ...]) -> tuple[Atom, ...]:
-    """The atoms along a path from a variable; its stations are `?1`, `?2`, …"""
+    """Return the atoms along a path from a variable; its stations are `?1`, `?2`, …"""
     atoms: list[Atom] = []
     at = start
     for number, segment in enumerate(path, 1):
@@ -61,12 +64,12 @@ def steps(start: str, path: tuple[str, ...]) -> tuple[Atom, ...]:
 
 
 def solve(world: World, query: Query) -> list[dict[str, Value]]:
-    """Every binding of the variables under which all atoms are facts."""
+    """Return every binding of the variables under which all atoms are facts."""
     return list(_solve(world, query.atoms, {}))
 
 
 def facts_of(query: Query, binding: Mapping[str, Value]) -> list[Fact]:
-    """The facts that a reader has to find: the bound atoms, except what names say of themselves."""
+    """Return the facts that a reader has to find: the bound atoms, except what names say of themselves."""
     return [
         Fact(
             str(binding.get(atom.subject, atom.subject)),

@@ -1,4 +1,4 @@
-"""Which two pages answer a question, which of their sentences, and how a reader gets from the first to the second."""
+"""Supporting facts: which two pages and which of their sentences answer a question, and how a reader gets there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Gold:
 def find_gold(
     pages: Mapping[str, Page], first: str, seconds: Sequence[str], facts: Sequence[Fact]
 ) -> Gold | None:
-    """The two pages that state all of `facts` together, or None where one page is enough or two are not.
+    """Return the two pages that state all of `facts` together, or None where one page is enough or two are not.
 
     Args:
         pages: by id.
@@ -46,7 +46,7 @@ def find_gold(
 
 
 def says(text: str, phrase: str) -> bool:
-    """The phrase stands in the text, not merely as a part of longer words."""
+    """Return whether the phrase stands in the text, not merely as a part of longer words."""
     return phrase in text and re.search(rf"(?<!\w){re.escape(phrase)}(?!\w)", text) is not None
 
 

@@ -1,4 +1,4 @@
-"""The procedural twin of HotPotQA: an invented encyclopedia and questions about it, in the official schema.
+"""Procedural twin of HotPotQA: an invented encyclopedia and questions about it, in the official schema.
 
 The same seed and count give the same bytes on any machine and Python. The questions of a smaller count are *not* the
 first ones of a larger count: the world grows with the count.
@@ -51,7 +51,7 @@ class Twin:
 
 
 def questions(seed: int, count: int) -> list[dict[str, Any]]:
-    """`count` questions in the official distractor schema: `_id`, `question`, `answer`, `type`, `level`,
+    """Return `count` questions in the official distractor schema: `_id`, `question`, `answer`, `type`, `level`,
     `supporting_facts` as [title, sentence number] and `context` as ten [title, sentences], of which two are gold.
 
     Args:
@@ -65,7 +65,7 @@ def questions(seed: int, count: int) -> list[dict[str, Any]]:
 
 
 def encyclopedia(seed: int, count: int) -> list[dict[str, Any]]:
-    """All pages of the world of `questions(seed, count)`, by title: `title`, `sentences`, `redirects`.
+    """Return all pages of the world of `questions(seed, count)`, by title: `title`, `sentences`, `redirects`.
 
     Raises:
         UsageError: the count is less than 1.
@@ -102,7 +102,7 @@ def write(seed: int, count: int, out_dir: Path) -> tuple[Path, Path]:
 
 @lru_cache(maxsize=2)
 def compose(seed: int, count: int) -> Twin:
-    """The twin with everything that is known about it; treat it as frozen, it is shared between callers.
+    """Return the twin with everything that is known about it; treat it as frozen, it is shared between callers.
 
     Raises:
         UsageError: the count is less than 1.

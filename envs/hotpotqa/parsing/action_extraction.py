@@ -34,7 +34,7 @@ _AFTER_SENTENCE = re.compile(rf"[.!?:;。！？：；→]{GAP}{VERB}{GAP}[{re.es
 
 
 def first_call(text: str) -> FoundAction | None:
-    """The first action in the text, None where there is none."""
+    """Return the first action in the text, None where there is none."""
     aside: FoundAction | None = None
     unknown: FoundAction | None = None
     after_label = False
@@ -54,7 +54,7 @@ def first_call(text: str) -> FoundAction | None:
 
 
 def labelled_call(text: str, last_line: bool = False) -> FoundAction | None:
-    """The first action that stands behind a label, or in a tag, with nothing but itself on its line.
+    """Return the first action that stands behind a label, or in a tag, with nothing but itself on its line.
 
     Args:
         text: a model's reasoning.
@@ -78,19 +78,19 @@ def labelled_call(text: str, last_line: bool = False) -> FoundAction | None:
 
 
 def begins_anew(line: str) -> bool:
-    """Whether a line starts with a label or a call, so that no argument reaches into it."""
+    """Return whether a line starts with a label or a call, so that no argument reaches into it."""
     at = prefix_end(line, 0, len(line))
     return LABEL.match(line, at) is not None or CALL.match(line, at) is not None
 
 
 def is_action_label(line: str) -> bool:
-    """Whether a line is a label for an action and nothing else."""
+    """Return whether a line is a label for an action and nothing else."""
     label = LABEL.match(line, prefix_end(line, 0, len(line)))
     return label is not None and bool(label["action"]) and not line[label.end() :].strip(_BLANKS)
 
 
 def at_line_start(text: str, start: int, stop: int, after_label: bool) -> FoundAction | None:
-    """The action with which a line begins, or its label for an action and one."""
+    """Return the action with which a line begins, or its label for an action and one."""
     at = prefix_end(text, start, stop)
     repairs = _prefix_repairs(text[start:at])
     label = LABEL.match(text, at, stop)
@@ -123,7 +123,7 @@ def call_at(
     labelled: bool,
     one_line: bool = False,
 ) -> FoundAction | None:
-    """The action with brackets that begins at `at`."""
+    """Return the action with brackets that begins at `at`."""
     verb = _VERB.match(text, at, stop)
     if verb is None:
         return None
@@ -199,7 +199,7 @@ def _announced(text: str, start: int, stop: int) -> FoundAction | None:
 
 
 def _alone(call: FoundAction | None, text: str, stop: int) -> FoundAction | None:
-    """The call, where nothing but further calls follows it on its line."""
+    """Return the call, where nothing but further calls follows it on its line."""
     if call is None:
         return None
     rest = text[call.end : stop].strip(" \t*_`.,")

@@ -53,7 +53,7 @@ _BACKSLASH = re.compile(r"\\([\[\]_*(){}])")
 
 
 def read_action(completion: str, policy: ParsePolicy, actions: Sequence[str] = VERBS) -> Action:
-    """The action in a completion, as a canonical command `Verb[argument]`. Never raises.
+    """Return the action in a completion, as a canonical command `Verb[argument]`. Never raises.
 
     Args:
         completion: what the model wrote.
@@ -112,7 +112,7 @@ def _repaired(completion: str, actions: Sequence[str]) -> Action:
 
 
 def _from_text(tool: TextCall, text: str, repairs: Sequence[str], actions: Sequence[str]) -> Action:
-    """The action of a tool call in a text; its name may be a whole action, as in `{"action": "Search[x]"}`."""
+    """Return the action of a tool call in a text; its name may be a whole action, as in `{"action": "Search[x]"}`."""
     thought = _thought(text[: tool.start])
     repairs = [*repairs, *["extra_actions"] * len(CALL.findall(tool.rest))]
     written = first_call(tool.name) if "[" in tool.name or ":" in tool.name else None
@@ -128,7 +128,7 @@ def _from_text(tool: TextCall, text: str, repairs: Sequence[str], actions: Seque
 
 
 def _in_reasoning(reply: Cleaned, thought: str, actions: Sequence[str]) -> Action:
-    """The action of a turn that was written inside the reasoning marks, with nothing after them."""
+    """Return the action of a turn that was written inside the reasoning marks, with nothing after them."""
     text = before_observation(reply.reasoning, reply.repairs)
     named = [*reply.repairs, "action_in_reasoning"]
     if call := labelled_call(text, last_line=reply.unclosed):
@@ -145,7 +145,7 @@ def _thought(text: str) -> str:
 
 
 def _narrow_words(text: str, repairs: list[str]) -> str:
-    """The text with labels, verbs and step numbers in ordinary letters; arguments stay as they are."""
+    """Return the text with labels, verbs and step numbers in ordinary letters; arguments stay as they are."""
     if text.isascii() or not _WIDE.search(text):
         return text
     narrowed = _WIDE.sub(lambda word: narrow(word[0]) if narrow(word[0]).lower() in _WORDS else word[0], text)

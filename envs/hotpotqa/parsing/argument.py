@@ -1,4 +1,4 @@
-"""Where the argument of a call ends, in text that a model wrote.
+"""Finds where the argument of a call ends, in text that a model wrote.
 
 Every function is linear in what it reads and looks at one bracket family at a time: square ones (also full-width and
 lenticular), round ones, corner ones, angle ones or braces.
@@ -29,12 +29,12 @@ class Argument:
 
 
 def family(bracket: str) -> tuple[str, str]:
-    """The opening and the closing brackets that go with an opening one."""
+    """Return the opening and the closing brackets that go with an opening one."""
     return next(kinds for kinds in _FAMILIES if bracket in kinds[0])
 
 
 def balanced_end(text: str, start: int, stop: int, kinds: tuple[str, str]) -> int | None:
-    """Index of the bracket that closes the one before `start`, looking no further than `stop`."""
+    """Return index of the bracket that closes the one before `start`, looking no further than `stop`."""
     depth = 1
     for index in range(start, stop):
         if text[index] in kinds[0]:
@@ -47,13 +47,13 @@ def balanced_end(text: str, start: int, stop: int, kinds: tuple[str, str]) -> in
 
 
 def line_end(text: str, start: int) -> int:
-    """Index of the end of the line that `start` is in."""
+    """Return index of the end of the line that `start` is in."""
     end = text.find("\n", start)
     return len(text) if end < 0 else end
 
 
 def argument_on_line(text: str, start: int, kinds: tuple[str, str]) -> Argument | None:
-    """The argument that begins at `start` where it is closed on its own line.
+    """Return the argument that begins at `start` where it is closed on its own line.
 
     Answers may hold a stray closing bracket (one of the 7,405 gold answers of the development set does), so where the
     text behind the first balanced end holds a closing bracket too many, and no further call, the argument goes on to
@@ -87,7 +87,7 @@ def _last_stray(text: str, start: int, stop: int, kinds: tuple[str, str]) -> int
 def argument_over_lines(
     text: str, start: int, kinds: tuple[str, str], ends_argument: Callable[[str], bool]
 ) -> Argument | None:
-    """The argument that begins at `start`, where it is closed on a later line or not at all.
+    """Return the argument that begins at `start`, where it is closed on a later line or not at all.
 
     Args:
         text: the whole text.

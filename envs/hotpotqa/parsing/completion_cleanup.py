@@ -1,4 +1,4 @@
-"""Takes out of a completion what is no turn of the agent: invented observations, code fences."""
+"""Removes invented observations and code fences from a completion."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DECORATION = " \t\n*_`#>~•-"
 
 
 def before_observation(text: str, repairs: list[str]) -> str:
-    """The text before the first line that claims to be an observation, or before one glued to the end of an action."""
+    """Return the text before the first observation that the model invented, on a line or behind an action."""
     position = 0
     for line in text.split("\n"):
         label = _label(line)
@@ -35,7 +35,7 @@ def before_observation(text: str, repairs: list[str]) -> str:
 
 
 def without_fences(text: str, repairs: list[str]) -> str:
-    """The text without the lines that open or close a code fence."""
+    """Return the text without the lines that open or close a code fence."""
     if _FENCE not in text:
         return text
     lines = text.split("\n")
@@ -50,7 +50,7 @@ def without_fences(text: str, repairs: list[str]) -> str:
 
 
 def prose(text: str) -> str:
-    """A thought: the text without blank lines, labels and the decoration of labels."""
+    """Return a thought: the text without blank lines, labels and the decoration of labels."""
     lines = []
     for line in text.split("\n"):
         label = _label(line)
@@ -62,7 +62,7 @@ def prose(text: str) -> str:
 
 
 def _label(line: str) -> re.Match[str] | None:
-    """The label that a line begins with: with a colon, or alone on its line."""
+    """Return the label that a line begins with: with a colon, or alone on its line."""
     prefix = PREFIX.match(line)
     at = prefix.end() if prefix else 0
     return LABEL.match(line, at) or _BARE_LABEL.match(line, at)

@@ -43,7 +43,7 @@ _FULL_STOP = re.compile(r"(?<=[a-z]{5})\.$")
 
 
 def action_input(text: str, start: int, at: int, stop: int, repairs: tuple[str, ...]) -> FoundAction | None:
-    """`Action: Search`, then `Action Input: …` or an object on the next line that is not blank."""
+    """Return `Action: Search`, then `Action Input: …` or an object on the next line that is not blank."""
     written = _VERB_ALONE.match(text, at, stop)
     verb = verb_of(written[1]) if written else None
     following = stop + 1
@@ -73,13 +73,13 @@ def _behind_input(text: str, start: int, at: int, verb: str, repairs: tuple[str,
 
 
 def colon_form(text: str, start: int, at: int, stop: int, repairs: tuple[str, ...]) -> FoundAction | None:
-    """`Search: …`."""
+    """Return `Search: …`."""
     written = _VERB_COLON.match(text, at, stop)
     return _to_line_end(text, start, written, stop, repairs) if written else None
 
 
 def free_form(text: str, start: int, at: int, stop: int, repairs: tuple[str, ...]) -> FoundAction | None:
-    """`Search …`, `Search for …`, `Finish with …`, behind a label."""
+    """Return `Search …`, `Search for …`, `Finish with …`, behind a label."""
     written = _VERB_FREE.match(text, at, stop)
     if written is None:
         return None
@@ -102,7 +102,7 @@ def _to_line_end(
 
 
 def handed_in(text: str) -> FoundAction | None:
-    """`Final Answer: …`, `<answer>…</answer>` or `\\boxed{…}` as Finish; `<search>…</search>` as Search."""
+    """Return `Final Answer: …`, `<answer>…</answer>` or `\\boxed{…}` as Finish; `<search>…</search>` as Search."""
     if CALL.search(text):
         return None
     for tag, name in ((_NAMED_TAG, None), (_ACTION_TAG, None), (_ANSWER_TAG, "Finish")):

@@ -36,6 +36,6 @@ class FoundAction:
 
 
 def prefix_end(text: str, start: int, stop: int) -> int:
-    """Index of the first word of a line."""
+    """Return index of the first word of a line."""
     match = PREFIX.match(text, start, stop)
     return match.end() if match else start

@@ -1,4 +1,4 @@
-"""The three actions as native tools of chat APIs, and the way from a tool call to the same `Action` as from text."""
+"""Native tools for the three actions, read into the same `Action` as text."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def from_tool_call(
     extra: int = 0,
     actions: Sequence[str] = VERBS,
 ) -> Action:
-    """The action of the first tool call of a reply. Never raises.
+    """Return the action of the first tool call of a reply. Never raises.
 
     Args:
         name: the tool's name; letter case is repaired (`letter_case`).
@@ -91,7 +91,7 @@ def from_tool_call(
 def from_text_call(
     call: TextCall, thought: str, repairs: Sequence[str], actions: Sequence[str] = VERBS
 ) -> Action:
-    """The action of a tool call that was written as text. Never raises.
+    """Return the action of a tool call that was written as text. Never raises.
 
     Args:
         call: with the name of one of the verbs.
@@ -115,7 +115,7 @@ def from_text_call(
 
 
 def as_tool_call(command: str) -> tuple[str, str] | None:
-    """The tool and its arguments as JSON text, of a command `Verb[argument]`; None where it is none."""
+    """Return the tool and its arguments as JSON text, of a command `Verb[argument]`; None where it is none."""
     call = split_command(command)
     if call is None:
         return None

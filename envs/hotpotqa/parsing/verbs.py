@@ -36,12 +36,15 @@ _QUOTES = {'"': '"', "'": "'", "“": "”", "‘": "’", "«": "»", "「": "�
 
 
 def verb_of(name: str) -> str | None:
-    """The verb that a name stands for, whatever its letter case, blanks and namespace; None for any other name."""
+    """Return the verb that a name stands for, whatever its letter case, blanks and namespace.
+
+    None for any other name.
+    """
     return _KNOWN.get(_NO_LETTER.sub("", _NAMESPACE.sub("", name.strip().lower())))
 
 
 def split_command(command: str) -> tuple[str, str] | None:
-    """(verb, argument) of a canonical command, in any letter case; None where it is none."""
+    """Return (verb, argument) of a canonical command, in any letter case; None where it is none."""
     head, bracket, tail = command.strip().partition("[")
     verb = head.strip().capitalize()
     if not bracket or not tail.endswith("]") or verb not in VERBS:
@@ -50,7 +53,7 @@ def split_command(command: str) -> tuple[str, str] | None:
 
 
 def checked(thought: str, verb: str, argument: str, actions: Sequence[str], repairs: Sequence[str]) -> Action:
-    """The action, or the error where the verb is not allowed, or its argument is missing or a placeholder."""
+    """Return the action, or the error where the verb is not allowed, or its argument is missing or a placeholder."""
     # A command is one line, whatever counts as a line break.
     argument = " ".join(argument.split()) if len(argument.splitlines()) > 1 else argument.strip()
     error = None
@@ -66,7 +69,7 @@ def checked(thought: str, verb: str, argument: str, actions: Sequence[str], repa
 
 
 def is_placeholder(verb: str, argument: str) -> bool:
-    """Whether an argument is the word that the instruction has in its place: `title`, `<title>` or `TITLE`."""
+    """Return whether an argument is the word that the instruction has in its place: `title`, `<title>` or `TITLE`."""
     if len(argument) > 20:
         return False
     word = argument.strip("<>{}\"'`…. ")
@@ -74,7 +77,7 @@ def is_placeholder(verb: str, argument: str) -> bool:
 
 
 def value_of(verb: str, arguments: Mapping[str, Any] | str) -> tuple[str | None, tuple[str, ...]]:
-    """The argument of a call, and what had to be repaired; None where there is not exactly one text."""
+    """Return the argument of a call, and what had to be repaired; None where there is not exactly one text."""
     if isinstance(arguments, str):
         return arguments, ()
     value = arguments.get(ARGUMENT_NAMES[verb])
@@ -85,7 +88,7 @@ def value_of(verb: str, arguments: Mapping[str, Any] | str) -> tuple[str | None,
 
 
 def plain_argument(verb: str, text: str, bracket: str = "") -> tuple[str, tuple[str, ...]]:
-    """An argument without what is no part of it: JSON around it, its name, quotation marks, a second pair of brackets.
+    """Return an argument without JSON, its name, quotation marks and a second pair of brackets around it.
 
     Args:
         verb: whose argument it is.

@@ -1,1 +1,1 @@
-"""The invented world behind the procedural twin: its people, places, works, and their encyclopedia pages."""
+"""Invented world behind the procedural twin: its people, places, works, and their encyclopedia pages."""

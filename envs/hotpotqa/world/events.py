@@ -1,4 +1,4 @@
-"""Festivals, expeditions, battles and awards of the invented world, and its whole making."""
+"""Festivals, expeditions, battles and awards of the invented world; makes the whole world."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LEAST_COUNT = 80
 
 
 def build_world(seed: int, count: int) -> World:
-    """The world for `count` questions; the same for the same seed and count on any machine.
+    """Return the world for `count` questions; the same for the same seed and count on any machine.
 
     Args:
         seed: any whole number.
@@ -145,7 +145,7 @@ def _battle(world: World, names: Names, rng: SeededRandom, cast: Cast) -> None:
 
 
 def _societies(world: World) -> list[str]:
-    """The clubs that take an interest in the world outside."""
+    """Return the clubs that take an interest in the world outside."""
     learned = ("mountaineering club", "natural history society", "geographical society")
     return [club for club in world.kind("club") if world.text(club, "pursuit") in learned]
 
@@ -206,7 +206,7 @@ def _decorate(world: World, rng: SeededRandom, award: str, winners: Sequence[Per
 
 
 def _entitle(world: World) -> None:
-    """Titles: the name, with the qualifier in parentheses where several entities share it."""
+    """Set the titles: the name, with the qualifier in parentheses where several entities share it."""
     sharing: dict[str, int] = {}
     for entity in world.entities.values():
         sharing[entity.name] = sharing.get(entity.name, 0) + 1

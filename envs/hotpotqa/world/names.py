@@ -27,7 +27,7 @@ TITLE_PATTERNS = (
 
 
 def variant(word: str, rng: SeededRandom) -> str:
-    """The same word with its last inner or final vowel changed: Ilsa and Ilse, Varden and Vardin."""
+    """Return the same word with its last inner or final vowel changed: Ilsa and Ilse, Varden and Vardin."""
     places = [at for at, letter in enumerate(word) if letter in VOWELS]
     if not places:
         return word + "e"
@@ -36,7 +36,7 @@ def variant(word: str, rng: SeededRandom) -> str:
 
 
 def an(phrase: str) -> str:
-    """The phrase with "a" or "an" before it, as it is spoken: an 1871 novel, a university."""
+    """Return the phrase with "a" or "an" before it, as it is spoken: an 1871 novel, a university."""
     first = phrase.split(" ")[0].lower()
     digits = first.replace(",", "")
     if digits.isdigit():
@@ -61,7 +61,7 @@ class Names:
         return True
 
     def coin(self, style: int, part: str, rng: SeededRandom, frame: str = "{}") -> str:
-        """A new name from the morphemes of a style, set into a frame such as `Lake {}`."""
+        """Return a new name from the morphemes of a style, set into a frame such as `Lake {}`."""
         starts, middles, ends = table("world")["styles"][style][part]
         for attempt in range(10_000):
             middle = "".join(rng.pick(middles) for _ in range(attempt // 25))
@@ -71,7 +71,7 @@ class Names:
         raise AssertionError(f"no name left for {part} of style {style}")
 
     def river(self, style: int, rng: SeededRandom) -> str:
-        """A new river, such as `River Vaske`."""
+        """Return a new river, such as `River Vaske`."""
         words = table("world")["styles"][style]["river"]
         for attempt in range(30):
             word = rng.pick(words)
@@ -81,7 +81,7 @@ class Names:
         return self.coin(style, "town", rng, "River {}")
 
     def choose(self, patterns: list[str], rng: SeededRandom, **parts: str) -> str | None:
-        """A new name by one of `patterns`, or None where all that were tried are in use."""
+        """Return a new name by one of `patterns`, or None where all that were tried are in use."""
         words = table("world")["titles"]
         for pattern in rng.shuffled(patterns) * 3:
             name = pattern.format(
@@ -92,7 +92,7 @@ class Names:
         return None
 
     def work(self, kind: str, place: str, rng: SeededRandom) -> str:
-        """A title that no other work of this kind has. Works of other kinds may have it."""
+        """Return a title that no other work of this kind has. Works of other kinds may have it."""
         words = table("world")["titles"]
         for attempt in range(10_000):
             picked = {name: rng.pick(choices) for name, choices in words.items()}

@@ -84,16 +84,17 @@ def _company(world: World, names: Names, rng: SeededRandom, cast: Cast, trade: s
     world.tell(company, "employees", rng.between(3, 92) * 10)
 
 
-def _orchestra(world: World, names: Names, rng: SeededRandom, cast: Cast) -> None:
-    name = None
-    while not name:
+def _named_after_town(world: World, names: Names, rng: SeededRandom, patterns: list[str]) -> tuple[str, str]:
+    """Return a town, and a new name by one of `patterns` in which it may stand."""
+    while True:
         town = rng.pick(world.kind("town"))
-        place = world.entities[town].name
-        name = names.choose(
-            ["{place} Philharmonic", "{place} Symphony Orchestra", "{place} Chamber Orchestra"],
-            rng,
-            place=place,
-        )
+        if name := names.choose(patterns, rng, place=world.entities[town].name):
+            return town, name
+
+
+def _orchestra(world: World, names: Names, rng: SeededRandom, cast: Cast) -> None:
+    patterns = ["{place} Philharmonic", "{place} Symphony Orchestra", "{place} Chamber Orchestra"]
+    town, name = _named_after_town(world, names, rng, patterns)
     orchestra = world.add("orchestra", name, world.entities[town].country, article=True)
     _found(world, rng, cast, orchestra, town, (1846, 1932), ["composer", "conductor", "industrialist"])
     world.tell(orchestra, "players", rng.between(24, 98))
@@ -124,15 +125,8 @@ def _club(world: World, names: Names, rng: SeededRandom, cast: Cast) -> None:
 
 
 def _museum(world: World, names: Names, rng: SeededRandom, cast: Cast) -> None:
-    name = None
-    while not name:
-        town = rng.pick(world.kind("town"))
-        place = world.entities[town].name
-        name = names.choose(
-            ["{place} Museum of Art", "{place} Picture Gallery", "{adjective} House Museum"],
-            rng,
-            place=place,
-        )
+    patterns = ["{place} Museum of Art", "{place} Picture Gallery", "{adjective} House Museum"]
+    town, name = _named_after_town(world, names, rng, patterns)
     museum = world.add("museum", name, world.entities[town].country, article=True)
     _found(
         world, rng, cast, museum, town, (1832, 1938), ["industrialist", "painter", "politician", "historian"]
@@ -141,7 +135,7 @@ def _museum(world: World, names: Names, rng: SeededRandom, cast: Cast) -> None:
 
 
 def _offices(world: World, rng: SeededRandom, cast: Cast) -> None:
-    """Every person holds one office at most, so that "the successor of" means one person."""
+    """Fill the offices; every person holds one at most, so that "the successor of" means one person."""
     busy: set[str] = set()
     for orchestra in world.kind("orchestra"):
         _terms(world, rng, busy, orchestra, "conductor", cast.of("conductor", "composer"), 4)
@@ -164,7 +158,7 @@ def _terms(
     candidates: Sequence[Person],
     most: int,
 ) -> None:
-    """One after the other, without a gap: where one leaves, the next takes over."""
+    """Fill an office by one person after the other, without a gap: where one leaves, the next takes over."""
     country = world.entities[place].country
     able = [person for person in candidates if person.id not in busy and person.country == country]
     others = [person for person in candidates if person.id not in busy and person.country != country]

@@ -1,4 +1,4 @@
-"""The encyclopedia of the invented world: one page an entity, each sentence knowing which facts it states."""
+"""Encyclopedia of the invented world: one page an entity, each sentence with the facts that it states."""
 
 from __future__ import annotations
 
@@ -58,18 +58,21 @@ class Page:
 
 
 def write_pages(world: World, rng: SeededRandom) -> dict[str, Page]:
-    """The page of every entity, by the entity's id."""
+    """Return the page of every entity, by the entity's id."""
     return {identity: _Writer(world, rng, identity).page() for identity in world.entities}
 
 
 def date_text(date: datetime.date) -> str:
-    """A date as the pages write it: 4 March 1871."""
+    """Return a date as the pages write it: 4 March 1871."""
     month = table("world")["months"][date.month - 1]
     return f"{date.day} {month} {date.year}"
 
 
 def value_text(world: World, relation: str, value: Value) -> str:
-    """A value as the pages write it: an entity's name, a date, a year, a number with commas, or the phrase itself."""
+    """Return a value as the pages write it.
+
+    An entity's name, a date, a year, a number with commas, or the phrase itself.
+    """
     if isinstance(value, datetime.date):
         return date_text(value)
     if isinstance(value, int):
@@ -78,7 +81,7 @@ def value_text(world: World, relation: str, value: Value) -> str:
 
 
 def mention(entity: Entity, *, explicit: bool = False, name: str = "") -> str:
-    """An entity as running text names it.
+    """Return an entity as running text names it.
 
     Whoever has namesakes is always named with occupation or kind, so that a reader can tell which page is meant.
 
@@ -99,7 +102,7 @@ def mention(entity: Entity, *, explicit: bool = False, name: str = "") -> str:
 
 
 def capital(text: str) -> str:
-    """The text with its first letter large."""
+    """Return the text with its first letter large."""
     return text[:1].upper() + text[1:]
 
 
@@ -136,7 +139,7 @@ class _Writer:
     since_surname: int = 0
 
     def page(self) -> Page:
-        """The whole page."""
+        """Return the whole page."""
         entity = self.world.entities[self.identity]
         plan = table("pages")[entity.kind]
         fillers = plan.get("filler", [])
@@ -190,7 +193,10 @@ class _Writer:
         return re.sub(r"\{([^}]*)\}", lambda match: texts[match.group(1)], template), told
 
     def _values(self, slot: _Slot) -> tuple[list[str], set[Fact]]:
-        """The texts at the end of a path and the facts that lead there; a path may fork at its last step only."""
+        """Return the texts at the end of a path and the facts that lead there.
+
+        A path may fork at its last step only.
+        """
         at, facts = self.identity, set()
         for segment in slot.path[:-1]:
             steps = self.world.walk(at, segment)
@@ -233,7 +239,7 @@ class _Writer:
         return mention(entity, explicit=explicit, name=name)
 
     def _spoken(self, word: str) -> str | None:
-        """Names and pronouns of the page's own subject."""
+        """Return names and pronouns of the page's own subject."""
         entity = self.world.entities[self.identity]
         if word == "name":
             return entity.name

@@ -1,4 +1,4 @@
-"""The people of the invented world: births, studies, teachers, marriages, deaths."""
+"""People of the invented world: births, studies, teachers, marriages, deaths."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def add_people(world: World, names: Names, rng: SeededRandom, count: int) -> Cas
 
 
 def any_day(year: int, rng: SeededRandom) -> datetime.date:
-    """A day of that year."""
+    """Return a day of that year."""
     return datetime.date(year, 1, 1) + datetime.timedelta(days=rng.below(365))
 
 
@@ -139,7 +139,10 @@ def _name(
     sex: str,
     model: Person | None,
 ) -> tuple[str, str]:
-    """A name of the country; where there is a model, one that is easily taken for the model's, or the very same."""
+    """Return a name of the country.
+
+    Where there is a model, one that is easily taken for the model's, or the very same.
+    """
     if model:
         kind = rng.below(10)
         near = [

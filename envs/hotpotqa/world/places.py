@@ -50,7 +50,7 @@ def _capitals(world: World, rng: SeededRandom) -> None:
 
 
 def style_of(world: World, identity: str) -> int:
-    """The number of the language that is spoken where an entity is."""
+    """Return the number of the language that is spoken where an entity is."""
     return world.kind("country").index(world.entities[identity].country)
 
 

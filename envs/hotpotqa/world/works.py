@@ -77,7 +77,7 @@ def _novel(world: World, names: Names, rng: SeededRandom, cast: Cast, maker: Per
 
 
 def _source(world: World, rng: SeededRandom, kind: str, year: int) -> str | None:
-    """A novel that came out before, and that no other work of this kind is based on."""
+    """Return a novel that came out before, and that no other work of this kind is based on."""
     return rng.pick_where(
         world.kind("novel"),
         lambda novel: (
@@ -87,12 +87,16 @@ def _source(world: World, rng: SeededRandom, kind: str, year: int) -> str | None
     )
 
 
+def _title_of(world: World, names: Names, novel: str, kind: str) -> str | None:
+    """Return the title of a novel for a work of another kind; None where one of that kind has it already."""
+    title = world.entities[novel].name
+    return title if names.claim(f"{kind}: {title}") else None
+
+
 def _film(world: World, names: Names, rng: SeededRandom, cast: Cast, maker: Person) -> None:
     year = _year(rng, maker, 1914)
     novel = _source(world, rng, "film", year) if rng.chance(0.5) else None
-    title = world.entities[novel].name if novel and rng.chance(0.55) else None
-    if title and not names.claim(f"film: {title}"):
-        title = None
+    title = _title_of(world, names, novel, "film") if novel and rng.chance(0.55) else None
     film = _work(world, names, rng, "film", maker, year, title)
     world.tell(film, "based_on", novel)
     world.tell(film, "studio", _house(world, rng, "film studio", year))
@@ -154,9 +158,7 @@ def _album(world: World, names: Names, rng: SeededRandom, cast: Cast, maker: Per
 def _opera(world: World, names: Names, rng: SeededRandom, cast: Cast, maker: Person) -> None:
     year = _year(rng, maker)
     novel = _source(world, rng, "opera", year) if rng.chance(0.45) else None
-    title = world.entities[novel].name if novel and rng.chance(0.5) else None
-    if title and not names.claim(f"opera: {title}"):
-        title = None
+    title = _title_of(world, names, novel, "opera") if novel and rng.chance(0.5) else None
     opera = _work(world, names, rng, "opera", maker, year, title)
     world.tell(opera, "based_on", novel)
     world.tell(opera, "acts", rng.pick(["one", "two", "three", "four", "five"]))

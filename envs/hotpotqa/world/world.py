@@ -1,4 +1,4 @@
-"""The invented world behind the procedural twin of HotPotQA: entities and the facts that hold between them.
+"""Invented world behind the procedural twin of HotPotQA: entities and the facts that hold between them.
 
 Everything that pages say and questions ask is a `Fact`, so that a question's logical form can be evaluated against the
 whole world and shown to have one answer.
@@ -96,29 +96,29 @@ class World:
             self.tell(subject, YEAR_OF[relation], value.year)
 
     def about(self, subject: str, relation: str) -> list[Fact]:
-        """The facts of one relation of one entity."""
+        """Return the facts of one relation of one entity."""
         return self._by_subject.get((subject, relation), [])
 
     def saying(self, relation: str, value: Value) -> list[Fact]:
-        """The facts in which `value` stands in `relation`."""
+        """Return the facts in which `value` stands in `relation`."""
         return self._by_value.get((relation, value), [])
 
     def kind(self, kind: str) -> list[str]:
-        """The ids of all entities of one kind."""
+        """Return the ids of all entities of one kind."""
         return self._by_kind.get(kind, [])
 
     def text(self, subject: str, relation: str) -> str:
-        """The value of a relation that has exactly one, an id or a phrase."""
+        """Return the value of a relation that has exactly one, an id or a phrase."""
         return str(self.about(subject, relation)[0].value)
 
     def number(self, subject: str, relation: str) -> int:
-        """The value of a relation that has exactly one, a number."""
+        """Return the value of a relation that has exactly one, a number."""
         value = self.about(subject, relation)[0].value
         assert isinstance(value, int)
         return value
 
     def walk(self, start: str, segment: str) -> list[tuple[Fact, Value]]:
-        """The facts one step away from an entity, each with the value at its far end.
+        """Return the facts one step away from an entity, each with the value at its far end.
 
         Args:
             start: an entity's id.
@@ -134,13 +134,13 @@ class World:
         return [step for step in found if not kind or self.is_a(step[1], kind)]
 
     def is_a(self, value: Value, kind: str) -> bool:
-        """The value is an entity of that kind."""
+        """Return whether the value is an entity of that kind."""
         return isinstance(value, str) and value in self.entities and self.entities[value].kind == kind
 
 
 @cache
 def table(name: str) -> Any:
-    """A data table of this package, read once: `world`, `pages` or `questions`."""
+    """Return a data table of this package, read once: `world`, `pages` or `questions`."""
     import yaml
 
     # The C loader reads the same document; it only takes a tenth of the time.

@@ -56,20 +56,28 @@ def render(
     return writers[format]()
 
 
-def rich_table(table: Table, width: int) -> Group:
-    """The terminal form as something a `rich` console prints, laid out for `width` columns."""
+def rich_table(table: Table, width: int, text_width: int | None = None) -> Group:
+    """The terminal form as something a `rich` console prints.
+
+    Args:
+        table: what to print.
+        width: columns for the grids.
+        text_width: columns for title and notes; None: as `width`.
+    """
     from rich.console import Group
+    from rich.constrain import Constrain
     from rich.text import Text
 
-    parts: list[Text | RichTable] = [Text(strip_control_chars(table.title), style="bold"), Text("")]
+    title = Text(strip_control_chars(table.title), style="bold")
+    parts: list[Text | RichTable | Constrain] = [Constrain(title, text_width), Text("")]
     if table.lead:
-        parts += [_rich_list(table.lead, "yellow"), Text("")]
+        parts += [Constrain(_rich_list(table.lead, "yellow"), text_width), Text("")]
     for grid in table.grids:
         if grid.title:
             parts.append(Text(strip_control_chars(grid.title), style="bold cyan"))
         parts += [_rich_grid(grid, width), Text("")]
     if table.notes:
-        parts.append(_rich_list(table.notes, "dim"))
+        parts.append(Constrain(_rich_list(table.notes, "dim"), text_width))
     return Group(*parts)
 
 
@@ -97,9 +105,10 @@ def _terminal(table: Table, width: int | None, color: bool) -> str:
         emoji=False,
         legacy_windows=False,
     )
-    # A terminal that is too narrow wraps lines, which is better than numbers that are cut off.
+    # A terminal that is too narrow wraps lines of numbers, which is better than numbers that are cut off; text fits it.
+    text_width = console.width
     console.width = max(console.width, *(_width(grid, beneath=True) for grid in table.grids))
-    console.print(rich_table(table, console.width))
+    console.print(rich_table(table, console.width, text_width))
     return "\n".join(line.rstrip() for line in stream.getvalue().rstrip("\n").split("\n")) + "\n"
 
 

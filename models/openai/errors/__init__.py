@@ -1,1 +1,1 @@
-"""What endpoints mean when they refuse a call, and what is done about it."""
+"""Errors of endpoints: what a refused call means, and what is done about it."""

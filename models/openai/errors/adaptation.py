@@ -1,4 +1,4 @@
-"""What a server is sent otherwise than asked for, once it has refused that."""
+"""Adapts requests to what a server has refused before."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Learned:
     streamed: bool = False
 
     def described(self) -> dict[str, str]:
-        """What differs from what was asked for, for people and for `recalled`."""
+        """Return what differs from what was asked for, for people and for `recalled`."""
         told = dict.fromkeys(self.dropped, "left out")
         if self.renamed:
             told["max_tokens"] = "max_completion_tokens"
@@ -85,7 +85,7 @@ class Learned:
 
     @staticmethod
     def recalled(told: Mapping[str, Any]) -> Learned:
-        """What `described` told, in an earlier process; what cannot be read is learned again."""
+        """Return what `described` told, in an earlier process; what cannot be read is learned again."""
         known = {name for name, said in told.items() if said == "left out" and name in DROPPED}
         sent_as = re.fullmatch(r"sent as (\d+(?:\.\d+)?)", str(told.get("temperature", "")))
         system = next((how for how, said in _SYSTEM_SAID.items() if told.get("system role") == said), None)
@@ -101,7 +101,7 @@ class Learned:
         )
 
     def news(self, before: Learned) -> dict[str, str]:
-        """What was not yet known before, as `described` tells it."""
+        """Return what was not yet known before, as `described` tells it."""
         known = before.described()
         return {name: said for name, said in self.described().items() if known.get(name) != said}
 
@@ -125,7 +125,7 @@ def _whole(value: object) -> int | None:
 
 
 def shaped(body: Mapping[str, Any], learned: Learned) -> dict[str, Any]:
-    """A request's body as the endpoint takes it.
+    """Return a request's body as the endpoint takes it.
 
     Args:
         body: as asked for; its `messages` are not changed.

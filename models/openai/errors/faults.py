@@ -1,4 +1,4 @@
-"""What an endpoint's errors become, without letting a secret through."""
+"""Turns an endpoint's errors into ours, without letting a secret through."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ _KEY_LIKE = re.compile(r"\bsk-[\w*.\-]{4,}|(?i:\bbearer)\s+[\w*.\-]{8,}")
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:
-    """Text with every secret, and everything that looks like a key, replaced by `[key]`."""
+    """Return text with every secret, and everything that looks like a key, replaced by `[key]`."""
     for secret in secrets:
         text = text.replace(secret, "[key]")
     return _KEY_LIKE.sub("[key]", text)
 
 
 def public_url(url: str) -> str:
-    """An address without the parts that may hold secrets: user, password, query, fragment."""
+    """Return an address without the parts that may hold secrets: user, password, query, fragment."""
     parts = urlsplit(url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
 
 
 def unsupported(complaint: Complaint, sent: Collection[str]) -> tuple[str, str | None] | None:
-    """The sent parameter that an endpoint does not take, and what to call it instead (None: leave it out).
+    """Return the sent parameter that an endpoint does not take, and what to call it instead (None: leave it out).
 
     Args:
         complaint: of an answer with an error.
@@ -55,7 +55,7 @@ def unsupported(complaint: Complaint, sent: Collection[str]) -> tuple[str, str |
 
 
 def rejection(status: int, complaint: Complaint, endpoint: str, model: str, has_key: bool) -> ReflexError:
-    """The error for an answer that is none.
+    """Return the error for an answer that is none.
 
     Args:
         status: the HTTP status; 200 for an error within an answer that claims success.
@@ -87,7 +87,7 @@ def rejection(status: int, complaint: Complaint, endpoint: str, model: str, has_
 
 
 def _fatal(meaning: str, endpoint: str, model: str, has_key: bool) -> str:
-    """Why no other call could succeed; "" where one could."""
+    """Return why no other call could succeed; "" where one could."""
     return {
         "no_account": f"{endpoint} does not serve this account",
         "bad_key": f"{endpoint} refuses the key in OPENAI_API_KEY"

@@ -1,4 +1,4 @@
-"""What endpoints mean when they answer with an error: status, code and wording to one of few meanings.
+"""Meanings of error answers: status, code and wording become one of few meanings.
 
 The table is `answers.yaml`; here it is read and applied.
 """
@@ -49,7 +49,7 @@ class Rule:
     also: Callable[[Complaint], bool]
 
     def fits(self, statuses: frozenset[int], complaint: Complaint) -> bool:
-        """Whether an answer with these statuses (its own, or the one that its body tells) has this meaning."""
+        """Return whether an answer with these statuses (its own, or the one that its body tells) has this meaning."""
         if (self.only and not self.only & statuses) or self.never & statuses:
             return False
         told = bool(self.codes & complaint.all_names) or bool(
@@ -59,7 +59,7 @@ class Rule:
 
 
 def word_patterns(file: str, key: str | None = None) -> Mapping[str, re.Pattern[str]]:
-    """The regular expressions of a file beside this module, by name.
+    """Return the regular expressions of a file beside this module, by name.
 
     Args:
         file: its name.
@@ -81,7 +81,7 @@ def _words() -> Mapping[str, re.Pattern[str]]:
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """The table, in order."""
+    """Return the table, in order."""
     return tuple(map(_rule, _loaded("answers.yaml")["rules"]))
 
 
@@ -98,7 +98,7 @@ def _rule(row: Mapping[str, Any]) -> Rule:
 
 
 def _beyond_limit(complaint: Complaint) -> bool:
-    """Whether one request asks for more than the limit itself, whatever was used before."""
+    """Return whether one request asks for more than the limit itself, whatever was used before."""
     match = _NUMBERS.search(complaint.words)
     if match is None:
         return bool(re.search(r"request (?:is )?too large", complaint.words, re.IGNORECASE))
@@ -107,13 +107,16 @@ def _beyond_limit(complaint: Complaint) -> bool:
 
 
 def _not_of_a_minute(complaint: Complaint) -> bool:
-    """Whether no limit of a minute is spoken of, or one of a day beside it: what is used up for a minute comes back."""
+    """Return whether a limit is not of a minute, or of a day, too.
+
+    What is used up for a minute comes back.
+    """
     minute, day = _words()["per_minute"], _words()["per_day"]
     return not minute.search(complaint.words) or bool(day.search(complaint.words))
 
 
 def _day_first(complaint: Complaint) -> bool:
-    """Whether it is the limit of a day that was reached, and not one of a minute with a word about days behind it."""
+    """Return whether the limit of a day was reached, and not one of a minute with a word on days behind it."""
     minute, day = (_words()[name].search(complaint.words) for name in ("per_minute", "per_day"))
     return "perday" in complaint.words.lower() or not (minute and day and minute.start() < day.start())
 
@@ -127,7 +130,7 @@ _CONDITIONS: Mapping[str, Callable[[Complaint], bool]] = {
 
 
 def meaning_of(status: int, complaint: Complaint) -> Meaning:
-    """What an answer with an error means.
+    """Return what an answer with an error means.
 
     Args:
         status: of the answer; 200 for an error within an answer that claims success.
@@ -141,7 +144,7 @@ def meaning_of(status: int, complaint: Complaint) -> Meaning:
 
 
 def _status_that_counts(status: int, complaint: Complaint) -> int:
-    """The answer's own, unless it says less than the one that the body tells.
+    """Return the answer's own, unless it says less than the one that the body tells.
 
     Proxies answer 200, 400 or 500 around errors of every kind; a 401 or 429 of theirs means what it says.
     """

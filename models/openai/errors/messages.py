@@ -1,4 +1,4 @@
-"""What an error body says, however it was wrapped on its way: objects, lists, JSON within texts, plain text, pages."""
+"""Extracts the message of an error body: objects, lists, JSON within texts, plain text, pages."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Complaint:
 
 
 def one_line(text: str, limit: int = _MESSAGE_LIMIT) -> str:
-    """Text as one line of printable characters, cut to `limit` characters; of an HTML page only the title."""
+    """Return text as one line of printable characters, cut to `limit` characters; of an HTML page only the title."""
     text = text[:_READ_LIMIT]
     if _PAGE.match(text):
         title = re.search(r"<title[^>]*>(.*?)</title", text, re.IGNORECASE | re.DOTALL)
@@ -80,12 +80,15 @@ def one_line(text: str, limit: int = _MESSAGE_LIMIT) -> str:
 
 
 def is_page(content: bytes) -> bool:
-    """Whether a body is an HTML page."""
+    """Return whether a body is an HTML page."""
     return _PAGE.match(as_text(content[:_READ_LIMIT])) is not None
 
 
 def as_text(content: bytes) -> str:
-    """A body as text: UTF-8, with or without a byte order mark, else Latin-1, in which every byte is a letter."""
+    """Return a body as text.
+
+    UTF-8, with or without a byte order mark, else Latin-1, in which every byte is a letter.
+    """
     content = content.removeprefix(b"\xef\xbb\xbf").removeprefix("ï»¿".encode())
     try:
         return content.decode("utf-8")
@@ -141,7 +144,7 @@ def _complaint(found: _Found, message: str) -> Complaint:
 
 
 def _json(text: str) -> Any:
-    """The object or list that a text holds; None where it holds none."""
+    """Return the object or list that a text holds; None where it holds none."""
     if text.lstrip()[:1] not in ("{", "["):
         return None
     try:
@@ -195,7 +198,7 @@ def _name(key: str, value: str | int, above: str, found: _Found) -> None:
 
 
 def _distinct(texts: Iterable[str]) -> Iterator[str]:
-    """Texts that are not said in one before."""
+    """Yield texts that are not said in one before."""
     so_far = ""
     for text in texts:
         line = one_line(text)

@@ -1,4 +1,4 @@
-"""What an endpoint does not take, read from what its refusals say."""
+"""Reads from refusals what an endpoint does not take."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
 
 
 def _says(name: str, text: str) -> re.Match[str] | None:
-    """Where a text is worded as the patterns of this name."""
+    """Return where a text is worded as the patterns of this name."""
     return _patterns()[name].search(text)
 
 
 def learn(known: Learned, complaint: Complaint, body: Mapping[str, Any]) -> Learned:
-    """What is known after a refusal; `known` itself where the refusal is about nothing that could be sent otherwise.
+    """Return what is known after a refusal: `known` itself where nothing could be sent otherwise.
 
     Args:
         known: what the refused body was made with.
@@ -146,7 +146,7 @@ def _fields(known: Learned, complaint: Complaint, body: Mapping[str, Any]) -> Le
 
 
 def unsupported_name(complaint: Complaint, sent: Collection[str]) -> str | None:
-    """The sent field that a refusal names as one that the endpoint does not take; None where it names none."""
+    """Return the sent field that a refusal names as one that the endpoint does not take; None where it names none."""
     if not complaint.all_names & _UNSUPPORTED_CODES and not _says(
         "unsupported", complaint.said or complaint.message
     ):

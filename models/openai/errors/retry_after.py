@@ -1,4 +1,4 @@
-"""How long an endpoint asks to wait: in headers, in the body of its answer, or in words."""
+"""Reads how long an endpoint asks to wait: in headers, in the body of its answer, or in words."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EPOCH = 1_000_000_000  # seconds; what is beyond it is a time, and no span
 
 
 def retry_after(headers: Mapping[str, str], complaint: Complaint | None = None) -> float | None:
-    """Seconds after which an answer says that the endpoint may be asked again; None: it does not.
+    """Return seconds after which an answer says that the endpoint may be asked again; None: it does not.
 
     `Retry-After` is in seconds or a date (RFC 9110, section 10.2.3); some servers write a unit, and `retry-after-ms` is
     OpenAI's finer form. A date is measured from the answer's own `Date`: the clock of this machine may be wrong, or be
@@ -48,7 +48,7 @@ def retry_after(headers: Mapping[str, str], complaint: Complaint | None = None) 
 
 
 def seconds_in(text: str, now: datetime) -> float | None:
-    """A span in seconds: `20`, `20s`, `1m30s`, `500ms`, a date, or a time since 1970; None for anything else.
+    """Return a span in seconds: `20`, `20s`, `1m30s`, `500ms`, a date, or a time since 1970; None for anything else.
 
     Args:
         text: as a header or a body has it.
@@ -84,12 +84,12 @@ def _span(text: str) -> float:
 
 
 def _short(unit: str) -> str:
-    """The unit's first letters: milliseconds and minutes begin alike."""
+    """Return the unit's first letters: milliseconds and minutes begin alike."""
     return "ms" if unit.startswith("milli") else unit[:1]
 
 
 def _date(text: str) -> datetime | None:
-    """A date of HTTP or of RFC 3339 (Anthropic's `…-reset`)."""
+    """Return a date of HTTP or of RFC 3339 (Anthropic's `…-reset`)."""
     for read in (
         parsedate_to_datetime,
         lambda each: datetime.fromisoformat(each.upper().replace("Z", "+00:00")),
@@ -108,7 +108,10 @@ def _spoken(words: str) -> float | None:
 
 
 def _reset(headers: Mapping[str, str], now: datetime) -> float | None:
-    """The time until a limit is lifted: of those that are used up the longest; of several unknown ones the shortest."""
+    """Return the time until a limit is lifted.
+
+    Of those that are used up the longest; of several unknown ones the shortest.
+    """
     told = list(_resets(headers, now))
     used_up = [seconds for seconds, remaining in told if remaining == "0"]
     unknown = [seconds for seconds, remaining in told if remaining is None]
@@ -116,7 +119,7 @@ def _reset(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def _resets(headers: Mapping[str, str], now: datetime) -> Iterator[tuple[float, str | None]]:
-    """Seconds until each limit is lifted, and what remains of it."""
+    """Yield seconds until each limit is lifted, and what remains of it."""
     for prefix in ("x-ratelimit", "ratelimit", "anthropic-ratelimit"):
         for limit in _RESETS:
             for name, left in _spellings(prefix, limit):

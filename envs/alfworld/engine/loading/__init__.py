@@ -1,1 +1,1 @@
-"""From a game file to a household: PDDL, the rules it brings along, its grammar, and what play can reach."""
+"""Loads a household from a game file: PDDL, rules, grammar, and what play can reach."""

@@ -205,7 +205,7 @@ class _Reader:
     def _nearest(
         self, name: str, forms: tuple[Rule, ...], listed: Variables, condition: Expression, effect: Expression
     ) -> tuple[int, Rule, dict[str, str]]:
-        """The known form that an action is most like, the action, and the file's name for each known variable."""
+        """Return the known form that an action is most like, the action, and the names of the known variables."""
         known = forms[0].parameters
         if sorted(kind for _, kind in listed) != sorted(kind for _, kind in known) or len(dict(listed)) < len(
             listed
@@ -262,7 +262,10 @@ class _Kinds:
 
 
 def _matches(known: Variables, listed: Variables) -> Iterator[dict[str, str]]:
-    """Every way to take a file's variables for the known ones of the same types: the file's name for each known one."""
+    """Yield every way to take a file's variables for the known ones of the same types.
+
+    The file's name for each known one.
+    """
     kinds = sorted({kind for _, kind in known})
     ours = [[name for name, kind in known if kind == each] for each in kinds]
     theirs = [[name for name, kind in listed if kind == each] for each in kinds]
@@ -271,7 +274,7 @@ def _matches(known: Variables, listed: Variables) -> Iterator[dict[str, str]]:
 
 
 def _unambiguous(names: Mapping[str, set[str]]) -> tuple[tuple[str, str], ...]:
-    """The names of variables that are called otherwise here, and stand for the same in every action."""
+    """Return the names of variables that are called otherwise here, and stand for the same in every action."""
     known = {ours for each in names.values() for ours in each}
     for theirs, each in names.items():
         if len(each) > 1 and theirs in known:

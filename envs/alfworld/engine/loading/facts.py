@@ -110,24 +110,24 @@ class Facts:
         return facts
 
     def rows(self, predicate: str) -> Set[Row]:
-        """The arguments of which a predicate is true at first."""
+        """Return the arguments of which a predicate is true at first."""
         return self.facts.get(predicate, frozenset())
 
     def having(self, predicate: str) -> frozenset[int]:
-        """The numbers of everything of which a predicate of one argument is true."""
+        """Return the numbers of everything of which a predicate of one argument is true."""
         return frozenset(self.numbers[name] for (name,) in self.rows(predicate))
 
     def of_type(self, predicate: str, *kinds: str) -> frozenset[int]:
-        """The numbers of what `predicate`, an `objecttype` or a `receptacletype`, says to be of one of these types."""
+        """Return the numbers of what is of one of these types by `predicate`, `objecttype` or `receptacletype`."""
         return frozenset(self.numbers[name] for name, kind in self.rows(predicate) if kind in kinds)
 
     def pairs(self, predicate: str) -> list[tuple[int, int]]:
-        """A predicate of two arguments as numbers, sorted."""
+        """Return a predicate of two arguments as numbers, sorted."""
         return sorted((self.numbers[one], self.numbers[two]) for one, two in self.rows(predicate))
 
 
 def shown_names(ids: set[str]) -> dict[str, str]:
-    """The names that the game shows: the first id of a type, in sorted order, gets the highest number.
+    """Return the names that the game shows: the first id of a type, in sorted order, gets the highest number.
 
     Source: Demangler in alfworld/agents/utils/misc.py.
 

@@ -1,4 +1,4 @@
-"""Formulas of a PDDL domain in a normal form: two that differ only in order, nesting or names of variables are equal.
+"""Formulas of a PDDL domain in a normal form, in which equal ones are equal whatever their order or variables.
 
 A formula is a nested tuple whose first element is its head:
 
@@ -107,11 +107,11 @@ class Knowledge(Protocol):
     """What is known of the facts that a formula is about."""
 
     def is_empty(self, kind: str) -> bool:
-        """Whether nothing has this type."""
+        """Return whether nothing has this type."""
         ...
 
     def holds(self, fact: Formula, bound: Mapping[str, str]) -> bool | None:
-        """Whether a fact always holds (True), never (False), or neither is known (None).
+        """Return whether a fact always holds (True), never (False), or neither is known (None).
 
         Args:
             fact: a predicate and its arguments.

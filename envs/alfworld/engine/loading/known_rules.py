@@ -1,4 +1,4 @@
-"""The rules that the native engine plays by, written down to be compared with those that a game file brings along.
+"""Rules that the native engine plays by, for comparison with those that a game file brings along.
 
 Source: alfworld/data/alfred.pddl of package 0.4.2 and the domains in the files of data 2.1.1 to 2.1.3, which differ in
 what cleans and in `help`. `rules` plays by them.

@@ -22,12 +22,12 @@ class UnwinnableGame(UnknownGame):
 
 
 def clean(text: str) -> str:
-    """PDDL as the planner reads it: in lower case, without comments."""
+    """Return PDDL as the planner reads it: in lower case, without comments."""
     return _COMMENT.sub("", text).lower()
 
 
 def nest(text: str) -> Expression:
-    """One parenthesised expression as nested lists of words.
+    """Return one parenthesised expression as nested lists of words.
 
     Raises:
         UnknownGame: the parentheses do not match, or there is more than one expression.
@@ -51,7 +51,7 @@ def nest(text: str) -> Expression:
 
 
 def typed(words: Sequence[Expression]) -> Iterator[tuple[str, str]]:
-    """(name, type) for a list such as `?o ?p - object ?r - receptacle`; what has no type is an `object`."""
+    """Return (name, type) for a list such as `?o ?p - object ?r - receptacle`; what has no type is an `object`."""
     waiting: list[str] = []
     rest = iter(words)
     for word in rest:

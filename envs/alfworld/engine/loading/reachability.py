@@ -1,4 +1,4 @@
-"""Foresees what play can make true, and what it can never change.
+"""Delete relaxation: finds what play can make true, and what it can never change.
 
 The planner of the official engine does the same before a game starts, and loads no game whose goal is out of reach.
 """
@@ -46,7 +46,7 @@ def reachable(
 
 
 def _delete_relaxation(facts: Facts, accepts: tuple[frozenset[int], ...], cleaners: Collection[str]) -> Table:
-    """What the actions can bring about."""
+    """Return what the actions can bring about."""
     agent = next((name for name, kind in facts.types.items() if kind == "agent"), "")
     spot: dict[str, str] = {row[0]: row[1] for row in facts.rows("receptacleatlocation")}
     movable = {name for (name,) in facts.rows("pickupable")}
@@ -112,11 +112,11 @@ class Foresight:
         return Given(self, values)
 
     def of_type(self, kind: str) -> set[str]:
-        """Everything that a variable of this type can stand for."""
+        """Return everything that a variable of this type can stand for."""
         return {name for name, own in self._types.items() if kind in ("object", own)}
 
     def holds(self, fact: Formula, columns: list[set[str]]) -> bool | None:
-        """Whether a fact always holds, never, or neither is known, of everything that its arguments can stand for."""
+        """Return whether a fact always holds (True), never (False), or neither is known, whatever its arguments."""
         predicate = str(fact[0])
         # The name of a type is a predicate, too: that something is of it.
         if predicate == "=" or predicate in _NOT_FOLLOWED or predicate in TYPES:

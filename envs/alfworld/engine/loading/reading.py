@@ -18,7 +18,7 @@ from reflex_bench.envs.alfworld.engine.state import State
 
 
 def read_household(game: Mapping[str, Any]) -> Household:
-    """The household of a game file.
+    """Return the household of a game file.
 
     Args:
         game: the file's content: `pddl_domain`, `grammar`, `pddl_problem`.

@@ -144,7 +144,7 @@ class Wording:
 
 
 def read_wording(grammar: str, has_help: bool, names: Names = ()) -> tuple[Wording, str]:
-    """The wording of a grammar, and the sentence that states the task.
+    """Return the wording of a grammar, and the sentence that states the task.
 
     Args:
         grammar: a game file's grammar (TextWorld's twl2).
@@ -173,7 +173,7 @@ def _wording(grammar: str, has_help: bool, names: Names) -> Wording:
 
 
 def _rename(rules: Rules, actions: Actions, names: Mapping[str, str]) -> tuple[Rules, Actions]:
-    """The same grammar, for a domain in which the actions' variables are called as they are here."""
+    """Return the same grammar, for a domain in which the actions' variables are called as they are here."""
     variable = re.compile(rf"\b({'|'.join(map(re.escape, names))})\b(?=[.:}}])")
 
     def within(text: str) -> str:
@@ -227,7 +227,7 @@ def _help(rules: Rules, actions: Actions) -> str:
 
 
 def _compile(text: str, pieces: Mapping[str, str]) -> str:
-    """A format string in which each of the known pieces has become a named slot."""
+    """Return a format string in which each of the known pieces has become a named slot."""
     if not text.strip():
         raise UnknownGame("a grammar with an empty text")
     slots = {_tight(piece): f"{{{slot}}}" for piece, slot in pieces.items()}
@@ -251,7 +251,7 @@ def _tight(expression: str) -> str:
 
 
 def _parse(grammar: str) -> tuple[Rules, Actions]:
-    """All rules, and (template, feedback) for each action, as TextWorld's logic parser collects them."""
+    """Return all rules, and (template, feedback) for each action, as TextWorld's logic parser collects them."""
     rules: dict[str, list[dict[str, str]]] = {}
     actions: dict[str, tuple[str, str]] = {}
     tokens = _tokens(grammar)

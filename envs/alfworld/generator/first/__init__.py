@@ -1,1 +1,1 @@
-"""Generator 1: procedural games as they were made first; runs on them stay readable and repeatable."""
+"""Generator 1, the first version: its games stay readable and repeatable."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.alfworld.generator.goals import LAMP_TABLES, PUT_TWO, Goal, homes, lamps_of, objects_of
 from reflex_bench.envs.alfworld.generator.layouts import BATHROOM, BEDROOM, KITCHEN, LIVING_ROOM, tables
-from reflex_bench.envs.alfworld.generator.rooms import Receptacle, Room, coordinates
+from reflex_bench.envs.alfworld.generator.rooms import Receptacle, Room, centimetres, free_id
 
 MIN_OBJECTS, MAX_OBJECTS = 20, 60
 
@@ -137,7 +137,7 @@ class Thing:
 
 
 def fill(room: Room, goal: Goal, rng: SeededRandom) -> tuple[Thing, ...] | None:
-    """The objects of one game, sorted by id; None where the goal's own do not fit in."""
+    """Return the objects of one game, sorted by id; None where the goal's own do not fit in."""
     filler = _Filler(room, rng)
     for lamp in lamps_of(room):
         filler.set_up(lamp, LAMP_TABLES)
@@ -159,7 +159,7 @@ def fill(room: Room, goal: Goal, rng: SeededRandom) -> tuple[Thing, ...] | None:
 
 
 def _distractors(room: Room, target: str, rng: SeededRandom) -> list[str]:
-    """One to three objects of the types most easily taken for the target, those seen in the room first."""
+    """Return one to three objects of the types most easily taken for the target, those seen in the room first."""
     alike = [kind for kind in LOOK_ALIKES.get(target, ()) if homes(room, kind)]
     alike.sort(key=lambda kind: kind not in room.types)
     return [kind for kind in alike[:2] for _ in range(rng.between(1, 2))][:3]
@@ -176,7 +176,7 @@ class _Filler:
         self._ids: set[str] = set()
 
     def set_up(self, kind: str, tops: tuple[str, ...], fixed: bool = True) -> None:
-        """One object on the first of these kinds of furniture that stands in the room."""
+        """Place one object on the first of these kinds of furniture that stands in the room."""
         for top in tops:
             pieces = self._room.of_type(top)
             if pieces:
@@ -184,7 +184,7 @@ class _Filler:
                 return
 
     def hide(self, kind: str, shunned: frozenset[str]) -> bool:
-        """An object that is sought, as often behind a door as in the open; False where no place is left."""
+        """Place an object that is sought, as often behind a door as in the open; False where no place is left."""
         places = [piece for piece in self._places(kind) if piece.type not in shunned]
         closed = [piece for piece in places if piece.openable]
         if closed and self._rng.chance(_HIDDEN_SHARE):
@@ -193,11 +193,11 @@ class _Filler:
         return self._lay_in([piece for piece in places if not piece.openable] or closed, kind)
 
     def lay(self, kind: str) -> bool:
-        """Any other object, where such things lie; False where no place is left."""
+        """Place any other object where such things lie; False where no place is left."""
         return self._lay_in(self._places(kind), kind)
 
     def furnish(self, kinds: frozenset[str], aim: int) -> None:
-        """One of each kind, then further copies, until about `aim` objects are there."""
+        """Place one of each kind, then further copies, until about `aim` objects are there."""
         order = _shuffled_from_back(sorted(kinds), self._rng)
         for _ in range(_MAX_COPIES):
             for kind in order:
@@ -223,12 +223,7 @@ class _Filler:
 
     def _add(self, kind: str, piece: Receptacle, fixed: bool = False) -> None:
         self._load[piece.id] += 1
-        x, y, z = (round(float(part) * 100) for part in piece.id.split("|")[1:4])
-        while True:
-            jitter = [self._rng.between(-25, 25) for _ in "xz"]
-            name = f"{kind}|{coordinates(x + jitter[0], y + self._rng.below(12), z + jitter[1])}"
-            if name not in self._ids:
-                break
+        name = free_id(kind, centimetres(piece), self._rng, self._ids)
         self._ids.add(name)
         self.things.append(Thing(name, kind, piece, fixed))
 

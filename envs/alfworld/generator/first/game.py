@@ -90,7 +90,7 @@ def _written(seed: int, number: int, room: Room, things: tuple[Thing, ...], goal
 
 
 def _proven(game: dict[str, Any], planned: tuple[str, ...]) -> tuple[str, ...]:
-    """A shortest plan: the one that the game was built around, or the search's where that found a shorter one.
+    """Return a shortest plan: the one that the game was built around, or the search's where that found a shorter one.
 
     Raises:
         RuntimeError: the plan does not win the game; the generator has a fault.

@@ -12,7 +12,7 @@ from reflex_bench.envs.alfworld.generator.rooms import Receptacle, Room
 
 
 def plan(room: Room, things: tuple[Thing, ...], goal: Goal) -> tuple[str, ...]:
-    """The commands that win the game, starting from the first observation.
+    """Return the commands that win the game, starting from the first observation.
 
     Every choice of objects and receptacles is tried and the shortest plan kept. Its length is an upper bound on the
     number of steps needed; that nothing shorter exists is not proved.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from reflex_bench.core.seeded_random import SeededRandom
 from reflex_bench.envs.alfworld.generator.goals import APPLIANCES, CLEAN, EXAMINE, PUT, PUT_TWO, Goal
 from reflex_bench.envs.alfworld.generator.recipe import Recipe
-from reflex_bench.envs.alfworld.generator.rooms import Places, Receptacle, Room, coordinates
+from reflex_bench.envs.alfworld.generator.rooms import Places, Receptacle, Room, centimetres, free_id
 from reflex_bench.envs.alfworld.generator.second.counts import NOWHERE, Contents, Weights, counts
 from reflex_bench.envs.alfworld.generator.second.goals import drawn
 
@@ -97,13 +97,13 @@ class _Filler:
         self._ids: set[str] = set()
 
     def lay(self, kind: str, contents: Contents) -> None:
-        """Any kind that the game is not about."""
+        """Place any kind that the game is not about."""
         weights = self._possible(contents.lie)
         for _ in range(self._number(contents.copies)):
             self._add(kind, self._pieces(drawn(weights, self._rng)))
 
     def hide(self, kind: str, contents: Contents, goal: Goal, recipe: Recipe) -> None:
-        """The kind that the game is about; none where the task would be done, or half done, with it."""
+        """Hide the kind that the game is about; none where the task would be done, or half done, with it."""
         weights = self._possible(contents.lie)
         if goal.type == CLEAN:
             weights = {place: n for place, n in weights.items() if place != APPLIANCES[CLEAN]}
@@ -157,7 +157,7 @@ class _Filler:
                         thing.vessel = vessel.id
 
     def _number(self, weights: tuple[int, ...]) -> int:
-        """How many: 1 for the first weight, 2 for the second, and so on."""
+        """Return how many: 1 for the first weight, 2 for the second, and so on."""
         return 1 + self._rng.weighted(range(len(weights)), weights)
 
     def _possible(self, lie: Weights) -> Weights:
@@ -177,19 +177,10 @@ class _Filler:
 
     def _add(self, kind: str, pieces: tuple[Receptacle, ...]) -> None:
         if pieces:
-            location = pieces[0].location
-            x, y, z = (round(float(part) * 100) for part in pieces[0].id.split("|")[1:4])
+            location, spot = pieces[0].location, centimetres(pieces[0])
         else:
             location = self._places.stand()
-            x, y, z = (
-                self._rng.between(-300, 300),
-                self._rng.between(0, 200),
-                self._rng.between(-300, 300),
-            )
-        while True:
-            jitter = [self._rng.between(-25, 25) for _ in "xz"]
-            name = f"{kind}|{coordinates(x + jitter[0], y + self._rng.below(12), z + jitter[1])}"
-            if name not in self._ids:
-                break
+            spot = tuple(self._rng.between(*bounds) for bounds in ((-300, 300), (0, 200), (-300, 300)))
+        name = free_id(kind, spot, self._rng, self._ids)
         self._ids.add(name)
         self.things.append(Thing(name, kind, pieces, location))

@@ -45,7 +45,10 @@ def generate_one(recipe: Recipe, number: int) -> GeneratedGame:
 
 
 def _proven(room: Room, goal: Goal, things: tuple[Thing, ...]) -> dict[str, Any] | None:
-    """The game file's content, with a shortest plan that wins; None where the plan is longer than official ones."""
+    """Return the game file's content, with a shortest plan that wins.
+
+    None where the plan is longer than official ones.
+    """
     game: dict[str, Any] = {
         "pddl_domain": tables().domain,
         "grammar": tables().grammar.replace("UNKNOWN GOAL", goal.sentence),
