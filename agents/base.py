@@ -14,6 +14,7 @@ from reflex_bench.models.base import Message, Reply
 Outcome = Literal[
     "success",  # the environment says so
     "failure",  # the environment ended the episode without success
+    "handed_over",  # the agent gave the task to a person, where that was not the right end
     "step_limit",  # as many steps as allowed
     "loop",  # the same actions with the same answers, over and over
     "gave_up",  # the agent said so
@@ -35,6 +36,22 @@ ENDED: Mapping[str, str] = {
     "cut_off": "you thought for so long that no room was left for an action",
 }
 """How an outcome is told to a reflector."""
+
+HANDED_OVER = "handed_over"
+"""The outcome that only environments with people to hand over to have, and the reason of the step that leads to it."""
+
+ENDED_APART: Mapping[str, str] = {HANDED_OVER: "you handed the request over to a person"}
+"""The same of outcomes that most environments do not have; not part of what every prompt hash is taken over."""
+
+
+def told_ending(outcome: str, steps: int) -> str:
+    """Return how an outcome is told to a reflector.
+
+    Args:
+        outcome: any but `success` and `error`.
+        steps: of the trial.
+    """
+    return {**ENDED, **ENDED_APART}[outcome].format(steps=steps)
 
 
 class CallLimit(ReflexError):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from contextlib import closing
 
-from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory, Watch
+from reflex_bench.agents.base import HANDED_OVER, Ask, CallLimit, Limits, Outcome, Step, Trajectory, Watch
 from reflex_bench.agents.conversation import Conversation
 from reflex_bench.agents.guards import is_loop, says_the_same_again
 from reflex_bench.agents.messages import LONGEST_UNREAD
@@ -88,7 +88,7 @@ def _ending(action: Action, result: StepResult, steps: list[Step], limits: Limit
     if result.won:
         return "success"
     if result.done:
-        return "failure"
+        return "handed_over" if result.reason == HANDED_OVER else "failure"
     if action.command == GIVE_UP:
         return "gave_up"
     if is_loop(steps, limits.cycles) or (limits.same_action and says_the_same_again(steps)):

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from reflex_bench.agents.base import ENDED, CallLimit, Step, Trajectory
+from reflex_bench.agents.base import CallLimit, Step, Trajectory, told_ending
 from reflex_bench.agents.messages import said, transcript
 from reflex_bench.core.errors import ContextOverflow, ReflexError
 from reflex_bench.core.shared_texts import HISTORY_HEADER
@@ -43,7 +43,7 @@ def status_of(failed: Trajectory) -> str:
     """
     if failed.success:
         raise ReflexError(f"asked to reflect on a success: {failed.task.id}, trial {failed.trial}")
-    ended = ENDED[failed.outcome].format(steps=len(failed.steps))
+    ended = told_ending(failed.outcome, len(failed.steps))
     remark = " ".join(failed.remark.split())[:_LONGEST_REMARK]
     return f"STATUS: FAILED ({f'{ended}; {remark}' if remark else ended})"
 
@@ -130,7 +130,7 @@ def error_class_of(trajectory: Trajectory) -> str:
 
 def summary_of(failed: Trajectory, reflection: str) -> str:
     """One line about a failed trial, for the reflections on later ones of its error class."""
-    line = f"{failed.task.text} ({ENDED[failed.outcome].format(steps=len(failed.steps))}): {reflection}"
+    line = f"{failed.task.text} ({told_ending(failed.outcome, len(failed.steps))}): {reflection}"
     line = " ".join(line.split())
     return line if len(line) <= _LONGEST_SUMMARY else f"{line[: _LONGEST_SUMMARY - 1]}…"
 

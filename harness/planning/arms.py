@@ -15,6 +15,7 @@ from reflex_bench.agents.reflection.reflectors import Reflector
 from reflex_bench.core.errors import UsageError
 from reflex_bench.core.parts import Part
 from reflex_bench.envs.base import Environment
+from reflex_bench.envs.declarations import TakesControls
 from reflex_bench.harness.planning.config import ArmConfig, Config, MemoryConfig
 from reflex_bench.harness.planning.layouts import settings_of
 from reflex_bench.harness.planning.opening import (
@@ -71,7 +72,7 @@ class Arm:
 PARTS: Mapping[str, tuple[str, ...]] = {
     "run": (
         *("max_steps", "max_calls", "cycles", "same_action", "parse", "ask_again", "actions"),
-        *("examples", "layout", "prompt_hash", "api", "environment", "headers", "query"),
+        *("examples", "layout", "prompt_hash", "api", "environment", "headers", "query", "controls"),
     ),
     "acting": ("agent", "agent_prompts", *RoleConfig.model_fields),
     "watching": ("step_evaluator", *(f"step_evaluator_{name}" for name in RoleConfig.model_fields)),
@@ -111,6 +112,7 @@ def open_arm(name: str, arm: ArmConfig, common: Common) -> Arm:
     if evaluator.sources != ("environment",):
         # A judge that reads the verdict judges nothing, and an agent is not to know what its evaluator does not say.
         environment = environment.untold()
+    environment, controls = _controlled(environment, {**config.controls, **arm.controls})
     agent, agent_name = open_agent(arm.agent, environment)
     part, reflector, reflector_name = open_reflector(arm.reflector, config, common.limits)
     remembers, memory = _memory(name, arm, config, part)
@@ -125,6 +127,7 @@ def open_arm(name: str, arm: ArmConfig, common: Common) -> Arm:
         **settings_of(common.limits.layout, environment.prompts),
         "prompt_hash": common.hashes.of(environment, playable(environment)),
         **common.hashes.of_parts(agent, reflector, evaluator, environment),
+        **controls,
         **_run_settings(config, environment),
     }
     settings["settings_hash"] = fingerprint(settings)
@@ -141,6 +144,21 @@ def open_arm(name: str, arm: ArmConfig, common: Common) -> Arm:
         reflection=roles["reflector"],
         settings=settings,
     )
+
+
+def _controlled(environment: Environment, given: Mapping[str, Any]) -> tuple[Environment, dict[str, Any]]:
+    """Return an arm's environment with its controls, and what stands on the row of them: nothing where there are none.
+
+    Raises:
+        UsageError: the environment has none, or not such ones.
+    """
+    wanted = {name: value for name, value in given.items() if value not in (None, False)}
+    if given and not isinstance(environment, TakesControls):
+        raise UsageError(f"controls: {environment.name} has none; leave {', '.join(given)} out")
+    if not isinstance(environment, TakesControls) or not given:
+        return environment, {}
+    made = environment.controlled(given)
+    return made, {"controls": made.controls_told()} if wanted and isinstance(made, TakesControls) else {}
 
 
 def _every(arm: ArmConfig, config: Config) -> int:
