@@ -126,6 +126,14 @@ class Selection:
         option(TASKS, "HotPotQA: wording of observations: reflex, react or reflexion.", default="reflex"),
     ] = None
     success: Annotated[str | None, option(TASKS, "HotPotQA: em, contains, or f1>=0.8.", default="em")] = None
+    faults: Annotated[
+        str | None,
+        option(TASKS, "Tools: none, light, storm, FILE, or e.g. ghost=0.3,timeout_done=0.1.", default="none"),
+    ] = None
+    world: Annotated[
+        str | None,
+        option(TASKS, "Tools: fresh, or carried from trial to trial of a task.", default="fresh"),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +283,7 @@ SETTINGS = {
     **{name: name for name in ("tasks", "trials", "samples", "seed", "arms", "evaluator")},
     **{
         name: f"environment.{name}"
-        for name in ("split", "task_type", "engine", "sample", "corpus", "profile", "success")
+        for name in ("split", "task_type", "engine", "sample", "corpus", "profile", "success", "faults", "world")
     },
     "task_id": "environment.task_ids",
     "model": "model.model",

@@ -10,10 +10,12 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "act": "agents.act:act",
         "cot": "agents.cot:cot",
         "cot-gold": "agents.cot:cot_gold",
+        "gold": "agents.gold:gold",
     },
     "environments": {
         "alfworld": "envs.alfworld.environment:create",
         "hotpotqa": "envs.hotpotqa.environment:create",
+        "tools": "envs.tools.environment:create",
     },
     "models": {
         "openai": "models.openai.model:create",
@@ -31,6 +33,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "environment": "agents.evaluation.evaluators:environment",
         "heuristic": "agents.evaluation.evaluators:heuristic",
         "model": "agents.evaluation.evaluators:model",
+        "rules": "agents.evaluation.rules:rules",
     },
     "memories": {
         "sliding": "agents.memory.base:sliding",

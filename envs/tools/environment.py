@@ -25,10 +25,11 @@ from reflex_bench.envs.tools.calls.faults import Forecast, Weather
 from reflex_bench.envs.tools.controls import options as controls
 from reflex_bench.envs.tools.controls.options import Barrier, Numbers
 from reflex_bench.envs.tools.episode import HANDED_OVER, ToolEpisode
+from reflex_bench.envs.tools.gold import GoldPlayer, NoPlayer
 from reflex_bench.envs.tools.life import Life
 from reflex_bench.envs.tools.metrics import METRICS
 from reflex_bench.envs.tools.registry import Registry
-from reflex_bench.envs.tools.tasks import PlanStep, ToolTask
+from reflex_bench.envs.tools.tasks import ToolTask
 
 MAX_STEPS = 20
 KEPT = 64
@@ -126,7 +127,7 @@ class ToolsEnvironment:
         Raises:
             UsageError: a control does not exist, or a number it cannot have.
         """
-        made = copy.copy(self)
+        made = self._copy()
         made._controls = controls.read(given)
         barrier = made._controls.get("barrier")
         if isinstance(barrier, Barrier) and barrier.release == "ask":
@@ -135,6 +136,11 @@ class ToolsEnvironment:
                 "use evaluator, approver, two_approvers or never"
             )
         return made
+
+    def _copy(self) -> ToolsEnvironment:
+        """A copy that shares what is made once for a run."""
+        assert self.prompts and self.forecast
+        return copy.copy(self)
 
     def controls_told(self) -> str:
         """Return the controls with their numbers, as they stand on a row."""
@@ -146,7 +152,7 @@ class ToolsEnvironment:
         Args:
             earlier: the commands of each, in order. None of them had passed.
         """
-        made = copy.copy(self)
+        made = self._copy()
         made._earlier = tuple(map(tuple, earlier))
         return made
 
@@ -200,9 +206,11 @@ class ToolsEnvironment:
         calls = tuple(record.line() for record in episode.records)
         return Settlement(won=episode.solved, result=episode.result(), lines={"tool_calls": calls})
 
-    def plan(self, task: Task) -> tuple[PlanStep, ...]:
-        """Return the steps that solve a task; none for one that is not of this environment."""
-        return task.data.plan if isinstance(task.data, ToolTask) else ()
+    def gold_player(self, episode: object) -> GoldPlayer | NoPlayer:
+        """Return what plays the plan of an episode's task; for one of another kind, what does nothing."""
+        if not isinstance(episode, ToolEpisode):
+            return NoPlayer()
+        return GoldPlayer(episode, episode.life.task.plan)
 
     def read_action(self, completion: str, policy: ParsePolicy) -> Action:
         """Finds a call in a completion. Never raises."""
@@ -223,7 +231,7 @@ class ToolsEnvironment:
 
     def untold(self) -> ToolsEnvironment:
         """The same environment. No agent is ever told whether it succeeded."""
-        silent = copy.copy(self)
+        silent = self._copy()
         silent.feedback = "none"
         return silent
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reflex_bench.envs.base import ABSENT, StepResult
-from reflex_bench.envs.tools.business.world import World
+from reflex_bench.envs.tools.business import rules as business
+from reflex_bench.envs.tools.business.world import Answer, World
 from reflex_bench.envs.tools.calls.record import CallRecord, request_hash
 from reflex_bench.envs.tools.calls.shapes import dumped
 from reflex_bench.envs.tools.controls.base import Call, Desk, Outcome, refusal
@@ -41,6 +42,8 @@ class ToolEpisode:
         numbers: of the controls that are on.
         text: of the request, for its hash.
         facts: that the agent stated; None until it answered.
+        truth, fault: what the last call really brought, and what struck it; for gold, never for an agent.
+        rules_broken: of the business, when the agent had ended.
         state: of the executor.
         records: of its calls.
     """
@@ -56,6 +59,9 @@ class ToolEpisode:
     made_up: list[str] = field(default_factory=list)
     ghosts_taken: int = 0
     settled: bool = False
+    truth: Answer | None = None
+    fault: str = ""
+    rules_broken: str | None = None
     on_close: Callable[[], None] | None = None
     pipeline: Pipeline = field(init=False)
     began: int = field(init=False)
@@ -146,6 +152,8 @@ class ToolEpisode:
             outcome = found
             self.made_up.append(id[:80])
         self.desk.done += outcome.tries > 0
+        self.truth = outcome.response.answer if outcome.response else None
+        self.fault = outcome.response.fault if outcome.response else ""
         self._record(call, outcome, start, self.desk.price - price)
         self.state = "reasoning"
         refused = bool(outcome.refused_by)
@@ -220,6 +228,7 @@ class ToolEpisode:
         """End the trial for good: see `settling`. Safe to call twice; the first call counts."""
         if self.settled:
             return
+        self.broken()
         self.settled, self.state = True, "ended"
         harmless = lambda world: self._right(world) and not self._harms(world)  # noqa: E731
         Settling(self.pipeline, self.life.trials + 1, harmless).settle(passed)
@@ -228,6 +237,13 @@ class ToolEpisode:
         for record in self.records:
             modes = [each.mode for each in self.desk.world.ledger if each.call == record.call]
             record.mode = modes[-1] if modes else ""
+
+    def broken(self) -> str:
+        """Return the codes of the rules that are broken, as they were when the agent had ended."""
+        if self.rules_broken is None:
+            found = business.broken(self.desk.world, self.facts is not None or self.handed_over)
+            self.rules_broken = ", ".join(found)
+        return self.rules_broken
 
     @property
     def solved(self) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from reflex_bench.envs.tools.business import rules as business
 from reflex_bench.envs.tools.judging import judge
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ def summary(episode: ToolEpisode) -> dict[str, Any]:
     desk, life, records = episode.desk, episode.life, episode.records
     judged = judge(life.task, desk.world, episode.facts, episode.handed_over)
     harms = [harm for harm in judged.harms if harm.index >= desk.fresh]
-    broken = business.broken(desk.world, episode.facts is not None)
     return {
         "solved": episode.solved,
         "harms": len(harms),
@@ -35,7 +33,7 @@ def summary(episode: ToolEpisode) -> dict[str, Any]:
         "handed_over": episode.handed_over,
         "handed_over_rightly": episode.handed_over and life.task.should_hand_over,
         "should_hand_over": life.task.should_hand_over,
-        "rules_broken": ", ".join(broken),
+        "rules_broken": episode.broken(),
         "tool_calls": len(records),
         "calls_sent": sum(record.tries for record in records),
         "failed_calls": sum(bool(record.error_type) for record in records),

@@ -113,7 +113,7 @@ def open_arm(name: str, arm: ArmConfig, common: Common) -> Arm:
         # A judge that reads the verdict judges nothing, and an agent is not to know what its evaluator does not say.
         environment = environment.untold()
     environment, controls = _controlled(environment, {**config.controls, **arm.controls})
-    agent, agent_name = open_agent(arm.agent, environment)
+    agent, agent_name, reference = open_agent(arm.agent, environment)
     part, reflector, reflector_name = open_reflector(arm.reflector, config, common.limits)
     remembers, memory = _memory(name, arm, config, part)
     every, roles = _every(arm, config), _roles(arm, config)
@@ -128,6 +128,7 @@ def open_arm(name: str, arm: ArmConfig, common: Common) -> Arm:
         "prompt_hash": common.hashes.of(environment, playable(environment)),
         **common.hashes.of_parts(agent, reflector, evaluator, environment),
         **controls,
+        **({"reference": True} if reference else {}),
         **_run_settings(config, environment),
     }
     settings["settings_hash"] = fingerprint(settings)

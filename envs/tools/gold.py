@@ -1,0 +1,100 @@
+"""The plan of a task, played with the right way out of every fault.
+
+It knows what no agent can know: what a tool really did, and what has changed about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from reflex_bench.envs.base import StepResult
+from reflex_bench.envs.tools.episode import CANCEL, HAND_OVER, RESPOND, ToolEpisode
+from reflex_bench.envs.tools.parsing import command_of
+from reflex_bench.envs.tools.registry import Tool
+from reflex_bench.envs.tools.tasks import PlanStep
+
+ENDINGS = frozenset({RESPOND, HAND_OVER, CANCEL})
+DEAD = frozenset({"unauthorised", "server_error"})
+"""Faults for which the fallback is the way out where they come again."""
+
+
+class NoPlayer:
+    """Plays nothing."""
+
+    def next(self, last: StepResult | None) -> str | None:
+        """Return None."""
+        return None
+
+
+@dataclass
+class GoldPlayer:
+    """Says what is to be done next.
+
+    Attributes:
+        episode: that is played.
+        plan: its steps.
+        answers: what the tools really said, step by step.
+    """
+
+    episode: ToolEpisode
+    plan: tuple[PlanStep, ...]
+    answers: list[Mapping[str, Any]] = field(default_factory=list)
+    _failed: int = 0
+
+    def next(self, last: StepResult | None) -> str | None:
+        """Return the next command; the same call again where it did not reach its tool."""
+        if last is not None:
+            self._take_in()
+        if len(self.answers) >= len(self.plan):
+            return None
+        step = self.plan[len(self.answers)]
+        arguments = resolved(step.arguments, self.answers)
+        if step.tool in ENDINGS:
+            return command_of(step.tool, arguments)
+        return self._call(self.episode.life.registry.tools[step.tool], arguments)
+
+    def _take_in(self) -> None:
+        """Note what the last call really brought."""
+        truth = self.episode.truth
+        if self.plan[len(self.answers)].tool in ENDINGS:
+            self.answers.append({})
+        elif truth is not None:
+            self.answers.append(truth.body)
+            self._failed = 0
+        else:
+            self._failed += 1
+
+    def _call(self, tool: Tool, arguments: Mapping[str, Any]) -> str:
+        life, task = self.episode.life, self.episode.life.task.id
+        if self._failed and self.episode.fault in DEAD and tool.fallback:
+            tool = life.registry.tools[tool.fallback]
+        drift = life.forecast.drift(task, tool)
+        if drift is None:
+            return command_of(tool.id, arguments)
+        if drift.retired:
+            return command_of(drift.new, arguments)
+        return command_of(
+            tool.id, {drift.new if name == drift.old else name: each for name, each in arguments.items()}
+        )
+
+
+def resolved(value: Any, answers: list[Mapping[str, Any]]) -> Any:
+    """Return arguments in which what stands for something of an earlier answer is that.
+
+    Args:
+        value: with `{"from": step, "path": "orders.0.id"}`, steps counted from 0.
+        answers: so far.
+    """
+    if isinstance(value, Mapping):
+        if set(value) == {"from", "path"}:
+            return _at(answers[value["from"]], value["path"])
+        return {name: resolved(each, answers) for name, each in value.items()}
+    return [resolved(each, answers) for each in value] if isinstance(value, list | tuple) else value
+
+
+def _at(body: Any, path: str) -> Any:
+    for part in path.split("."):
+        body = body[int(part)] if isinstance(body, list) else body[part]
+    return body
