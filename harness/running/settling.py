@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, cast
 
 from reflex_bench.agents.base import HANDED_OVER, Outcome, Trajectory
 from reflex_bench.agents.react import GIVE_UP
 from reflex_bench.agents.reflexion import Trial
+from reflex_bench.core.jsonl import read_lines
 from reflex_bench.envs.base import Environment
 from reflex_bench.envs.declarations import Carries, Settlement, Settles
+from reflex_bench.harness.storage.whole_files import write_lines
 
 
 def commands_of(trajectory: Trajectory) -> tuple[str, ...]:
@@ -56,3 +59,24 @@ def _outcome(played: Trajectory, end: Settlement) -> Outcome:
         return played.outcome
     over = bool(played.steps) and played.steps[-1].reason == HANDED_OVER
     return cast(Outcome, HANDED_OVER if over else "failure")
+
+
+def write_further(environment: Environment, run: Path) -> None:
+    """Write the further records of all trials, `lines` of their rows, to a file each: `tool_calls.jsonl`.
+
+    The trajectories stay the record. So a run that was killed and resumed has the same files as any other. An
+    environment in which nothing is settled has none.
+    """
+    if not isinstance(environment, Settles):
+        return
+    files = sorted((run / "trajectories").glob("*.jsonl"))
+    names = {name for file in files for row in read_lines(file) for name in row.get("lines", ())}
+    for name in sorted(names):
+        write_lines(run / f"{name}.jsonl", _further(files, name))
+
+
+def _further(files: Sequence[Path], name: str) -> Iterator[dict[str, Any]]:
+    for file in files:
+        for row in read_lines(file):
+            where = {key: row[key] for key in ("attempt", "arm", "task", "trial")}
+            yield from ({**where, **each} for each in row.get("lines", {}).get(name, ()))
