@@ -1,4 +1,4 @@
-"""Plays the plan of an environment that knows one for each task: a row to hold others against, and no agent under test."""
+"""Plays the plan of an environment that knows one for each task: a row to hold others against, no agent under test."""
 
 from __future__ import annotations
 

@@ -169,7 +169,7 @@ class Settlement:
 
 @runtime_checkable
 class Settles(Protocol):
-    """An `Environment` in which something happens once the evaluator has judged; without it a trial's end is its end."""
+    """An `Environment` in which something happens once a trial is judged; without it a trial's end is its end."""
 
     def settle(self, task: Task, commands: Sequence[str], passed: bool) -> Settlement:
         """End a trial for good. Equal trials are settled equally, however often that is asked for.

@@ -27,7 +27,9 @@ class Rules:
         """
         broken = trajectory.result.get(BROKEN)
         if not isinstance(broken, str):
-            raise UsageError("evaluator 'rules': this environment has no rules; use environment, heuristic or model")
+            raise UsageError(
+                "evaluator 'rules': this environment has no rules; use environment, heuristic or model"
+            )
         if trajectory.outcome not in ("success", "failure", "handed_over"):
             return Verdict(False, self.name, reason="the request was neither answered nor handed over")
         reason = f"rules of the business were broken: {broken}" if broken else ""

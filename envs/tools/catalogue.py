@@ -7,7 +7,11 @@ from typing import Any
 
 from reflex_bench.envs.tools.registry import Registry, Tool
 
-_EFFECTS = {"read": "reads", "compensable": "writes, can be undone", "irreversible": "writes, cannot be undone"}
+_EFFECTS = {
+    "read": "reads",
+    "compensable": "writes, can be undone",
+    "irreversible": "writes, cannot be undone",
+}
 
 _OWN: Mapping[str, tuple[str, dict[str, Any], tuple[str, ...]]] = {
     "respond": (
@@ -32,7 +36,9 @@ def lines(registry: Registry) -> str:
 def _line(tool: Tool) -> str:
     required = tool.parameters.get("required", ())
     fields = tool.parameters.get("properties", {})
-    taken = ", ".join(f"{name}{'' if name in required else '?'}: {_kind(each)}" for name, each in fields.items())
+    taken = ", ".join(
+        f"{name}{'' if name in required else '?'}: {_kind(each)}" for name, each in fields.items()
+    )
     given = ", ".join(tool.returns.get("properties", {}))
     return (
         f"{tool.id} {{{taken}}} -> {given}: {' '.join(tool.description.split())} "
@@ -59,8 +65,14 @@ def native(registry: Registry) -> tuple[dict[str, Any], ...]:
         for name, (text, fields, required) in _OWN.items()
     ]
     tools = registry.tools.values()
-    return (*(_function(tool.id, " ".join(tool.description.split()), tool.parameters) for tool in tools), *own)
+    return (
+        *(_function(tool.id, " ".join(tool.description.split()), tool.parameters) for tool in tools),
+        *own,
+    )
 
 
 def _function(name: str, text: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "function", "function": {"name": name, "description": text, "parameters": dict(parameters)}}
+    return {
+        "type": "function",
+        "function": {"name": name, "description": text, "parameters": dict(parameters)},
+    }

@@ -139,7 +139,8 @@ class ToolsEnvironment:
 
     def _copy(self) -> ToolsEnvironment:
         """A copy that shares what is made once for a run."""
-        assert self.prompts and self.forecast
+        assert self.prompts
+        assert self.forecast
         return copy.copy(self)
 
     def controls_told(self) -> str:
@@ -239,7 +240,14 @@ class ToolsEnvironment:
         """Return the answers that do not come from a tool, for the prompt hash."""
         from reflex_bench.envs.tools import episode
 
-        return [episode.CLOSED, episode.PASSED_ON, episode.NO_ANSWER, episode.REFUSED, episode.UNREADABLE, HANDED_OVER]
+        return [
+            episode.CLOSED,
+            episode.PASSED_ON,
+            episode.NO_ANSWER,
+            episode.REFUSED,
+            episode.UNREADABLE,
+            HANDED_OVER,
+        ]
 
     def metrics(self) -> tuple[Metric, ...]:
         """Harm, what is left behind, hand-overs, calls and virtual time."""

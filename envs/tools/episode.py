@@ -142,7 +142,9 @@ class ToolEpisode:
 
     def _call(self, id: str, arguments: dict[str, Any]) -> StepResult:
         self.state = "validating"
-        call = Call(number=len(self.records) + 1, id=id, tool=None, arguments=arguments, given=dict(arguments))
+        call = Call(
+            number=len(self.records) + 1, id=id, tool=None, arguments=arguments, given=dict(arguments)
+        )
         start, price = self.desk.clock.milliseconds, self.desk.price
         found = self._tool(id)
         if isinstance(found, Tool):
@@ -157,7 +159,9 @@ class ToolEpisode:
         self._record(call, outcome, start, self.desk.price - price)
         self.state = "reasoning"
         refused = bool(outcome.refused_by)
-        return StepResult(self._seen(outcome, call), valid=not refused, reason=outcome.error_type if refused else "")
+        return StepResult(
+            self._seen(outcome, call), valid=not refused, reason=outcome.error_type if refused else ""
+        )
 
     def _tool(self, id: str) -> Tool | Outcome:
         renewed = self.life.forecast.renewed(self.life.task.id, id)

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def summary(episode: ToolEpisode) -> dict[str, Any]:
     """Return the numbers of a trial.
 
-    Harm is what effects of this trial did, in a world that is carried as in a fresh one; a released effect is of the trial
-    that held it.
+    Harm is what effects of this trial did, in a world that is carried as in a fresh one; a released effect is of the
+    trial that held it.
     """
     desk, life, records = episode.desk, episode.life, episode.records
     judged = judge(life.task, desk.world, episode.facts, episode.handed_over)

@@ -1,7 +1,7 @@
 """Reads calls of tools out of what models write: `Action: tool_orders_v3 {"order_id": "ORD-1042"}`.
 
-A command is the name of a tool, or of `respond`, `hand_over` or `cancel`, and its arguments as canonical JSON. No name is
-ever mended into that of a tool: what a model calls is what is called. `strict` takes the exact form alone; `repair`
+A command is the name of a tool, or of `respond`, `hand_over` or `cancel`, and its arguments as canonical JSON. No name
+is ever mended into that of a tool: what a model calls is what is called. `strict` takes the exact form alone; `repair`
 takes what real models write, and names each liberty (see `reflex_bench.envs.completions`). Nothing here raises.
 """
 
@@ -36,8 +36,10 @@ _OBSERVATION = re.compile(
     rf"^[ \t>*_`#•-]{{0,8}}(?:{OBSERVATION})[ *_`]*\d{{0,4}}[ *_`]*{COLON}", re.MULTILINE | re.IGNORECASE
 )
 _HEAD = re.compile(rf"[`\"'*]*({_NAME})[`\"'*]*")
-_INPUT = re.compile(rf"\s{{0,4}}(?:(?:{INPUT})[ *_`]*\d{{0,4}}[ *_`]*{COLON})?\s{{0,4}}(?:```(?:json)?\s{{0,4}})?\(?\s{{0,4}}",
-                    re.IGNORECASE)
+_INPUT = re.compile(
+    rf"\s{{0,4}}(?:(?:{INPUT})[ *_`]*\d{{0,4}}[ *_`]*{COLON})?\s{{0,4}}(?:```(?:json)?\s{{0,4}})?\(?\s{{0,4}}",
+    re.IGNORECASE,
+)
 _BARE = re.compile(rf"^[ \t>*_`-]{{0,8}}({_NAME})[ \t]{{0,4}}\(?[ \t]{{0,4}}(?={{)", re.MULTILINE)
 _PLACEHOLDERS = frozenset({"tool_id", "tool_name", "name_of_the_tool"})
 

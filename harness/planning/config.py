@@ -225,8 +225,8 @@ class Config(Section):
     """How many earlier failures of the same kind are summed up before a reflector."""
     memory: MemoryConfig = MemoryConfig()
     controls: dict[str, Any] = Field(default_factory=dict)
-    """Safeguards between an agent and the commands of an environment that has any (`tools`): by name `true`, or a mapping
-    of numbers, `{retry: {most: 2}}`."""
+    """Safeguards between an agent and the commands of an environment that has any: by name `true`, or a mapping of
+    numbers, `{retry: {most: 2}}`."""
     memory_from: str | None = None
     """A run whose memory, arm by arm, this one begins with."""
     arms: dict[str, ArmConfig] = Field(

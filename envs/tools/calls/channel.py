@@ -150,7 +150,12 @@ class Channel:
         return None, {drift.old if name == drift.new else name: each for name, each in arguments.items()}
 
     def _shaped(
-        self, request: Request, arguments: Mapping[str, Any], answer: Answer, fault: str, key: tuple[object, ...]
+        self,
+        request: Request,
+        arguments: Mapping[str, Any],
+        answer: Answer,
+        fault: str,
+        key: tuple[object, ...],
     ) -> tuple[int, Any]:
         if answer.status >= 300:
             return answer.status, dict(answer.body)

@@ -45,7 +45,9 @@ def _matches(told: str, wanted: str) -> bool:
 @cache
 def table() -> tuple[Rule, ...]:
     """Return the rules that ship, from `error_types.yaml`."""
-    return parse(files(__package__).joinpath("error_types.yaml").read_text(encoding="utf-8"), "error_types.yaml")
+    return parse(
+        files(__package__).joinpath("error_types.yaml").read_text(encoding="utf-8"), "error_types.yaml"
+    )
 
 
 def parse(text: str, where: str) -> tuple[Rule, ...]:
@@ -61,7 +63,9 @@ def parse(text: str, where: str) -> tuple[Rule, ...]:
         when = raw["when"]
         if not isinstance(when, Mapping) or not when or set(when) - set(KEYS):
             raise UsageError(f"{where}: rule {place} ({raw['type']}): when is of {', '.join(KEYS)}")
-        rules.append(Rule(raw["type"], {key: tuple(map(str, each)) for key, each in when.items()}, raw["advice"]))
+        rules.append(
+            Rule(raw["type"], {key: tuple(map(str, each)) for key, each in when.items()}, raw["advice"])
+        )
     return tuple(rules)
 
 

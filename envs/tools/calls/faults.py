@@ -1,8 +1,8 @@
 """Which faults a run has, and which one a call meets.
 
-A fault is drawn from the task, the tool, the arguments and the how-manieth such call it is, so that two arms that do the
-same meet the same. *Random* faults strike a share of the calls and can only be lived with. *Systematic* ones strike a
-share of the tools for the whole split, and can be learned.
+A fault is drawn from the task, the tool, the arguments and the how-manieth such call it is, so that two arms that do
+the same meet the same. *Random* faults strike a share of the calls and can only be lived with. *Systematic* ones strike
+a share of the tools for the whole split, and can be learned.
 """
 
 from __future__ import annotations
@@ -111,7 +111,9 @@ class Weather:
             rates[name] = float(value)
         total = sum(rate for name, rate in rates.items() if name in RANDOM)
         if total > 1 + 1e-9:
-            raise UsageError(f"{where}: the random kinds add up to {total:g}; they are shares of all calls, at most 1")
+            raise UsageError(
+                f"{where}: the random kinds add up to {total:g}; they are shares of all calls, at most 1"
+            )
         return cls("custom", {name: rate for name, rate in rates.items() if rate})
 
     def told(self) -> str:

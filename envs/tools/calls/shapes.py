@@ -73,7 +73,9 @@ def without_field(body: dict[str, Any], returns: Mapping[str, Any], *key: object
 def with_wrong_type(body: dict[str, Any], *key: object) -> dict[str, Any]:
     """Return a body in which a field, the same for every answer of a tool, is of another type."""
     mended: dict[str, Any] = json.loads(json.dumps(body))
-    able = [(path, new) for path, value in leaves(mended) if (new := _wrong(str(path[-1]), value)) is not None]
+    able = [
+        (path, new) for path, value in leaves(mended) if (new := _wrong(str(path[-1]), value)) is not None
+    ]
     if not able:
         return mended
     # By the field's name, so that it is the same field whatever else an answer has.
@@ -125,7 +127,8 @@ def _other(value: Any) -> Any:
 
 def lengthened(body: Mapping[str, Any], *key: object) -> dict[str, Any]:
     """Return a body of 12 to 20 KB of which what matters stands at the end."""
-    wanted, log, size = between(12_000, 19_000, "long", *key), [], 0
+    wanted, size = between(12_000, 19_000, "long", *key), 0
+    log: list[str] = []
     while size < wanted:
         line = f"{len(log) + 1:04d} {pick(FILLERS, 'filler', len(log), *key)}"
         log.append(line)

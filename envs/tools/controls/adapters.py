@@ -13,13 +13,26 @@ from reflex_bench.envs.tools.controls.schema import is_a, kinds_of
 _MONTHS = {
     name: place
     for place, names in enumerate(
-        ("january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug")
-        + ("september sep sept", "october oct", "november nov", "december dec"),
+        (
+            *(
+                "january jan",
+                "february feb",
+                "march mar",
+                "april apr",
+                "may",
+                "june jun",
+                "july jul",
+                "august aug",
+            ),
+            *("september sep sept", "october oct", "november nov", "december dec"),
+        ),
         1,
     )
     for name in names.split()
 }
-_AMOUNT = re.compile(r"[¥€$£]?\s*(-?\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?|-?\d+(?:\.\d+)?)\s*(?:¥|€|\$|£|[A-Z]{3})?")
+_AMOUNT = re.compile(
+    r"[¥€$£]?\s*(-?\d{1,3}(?:,\d{3})+(?:\.\d{1,2})?|-?\d+(?:\.\d+)?)\s*(?:¥|€|\$|£|[A-Z]{3})?"
+)
 _WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 _YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
 _COMPACT = re.compile(r"(\d{4})(\d{2})(\d{2})")
@@ -96,7 +109,8 @@ def _text(value: Any, schema: Mapping[str, Any]) -> Made | None:
         return None
     prefix = _PREFIX.match(pattern)
     bare = value.strip(_MARKS).upper()
-    for name, meant in (("stray_marks", value.strip(_MARKS)), ("id_case", bare), ("id_prefix", _prefixed(prefix, bare))):
+    tried = {"stray_marks": value.strip(_MARKS), "id_case": bare, "id_prefix": _prefixed(prefix, bare)}
+    for name, meant in tried.items():
         if meant and re.search(pattern, meant):
             return name, meant
     return None
@@ -170,6 +184,9 @@ def _date(value: Any, form: str) -> Made | None:
     """A date in one of five forms, or a moment with its zone; 03/04/2026 could be two days, and stays."""
     if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\d", value) and form == "date":
         return None
+    if form == "date-time" and is_a(value, "integer") and _EPOCH[0] <= value < _EPOCH[1]:
+        moment_of = datetime.fromtimestamp(int(value), timezone.utc)
+        return "date_unix", moment_of.isoformat().replace("+00:00", "Z")
     found = _day(value)
     if found is None:
         moment = _moment(value)

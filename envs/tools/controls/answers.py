@@ -126,7 +126,9 @@ class Short(Control):
         text = _ENCODED.sub(lambda run: f"[{len(run[0])} characters of encoded data]", text)
         wanted = {word.lower() for word in _WORD.findall(task)}
         parts = [part for part in _SENTENCE.split(text) if part.strip()]
-        score = {place: len(wanted & {w.lower() for w in _WORD.findall(part)}) for place, part in enumerate(parts)}
+        score = {
+            place: len(wanted & {w.lower() for w in _WORD.findall(part)}) for place, part in enumerate(parts)
+        }
         best = sorted(score, key=lambda place: (-score[place], place))[: self._numbers.sentences]
         return " ".join(parts[place][: self._numbers.longest // 2] for place in sorted(best))
 
@@ -175,7 +177,9 @@ class Exit(Control):
         """See `Control`."""
         self._refused = self._refused + 1 if outcome.refused_by else 0
         if self._refused >= self._numbers.refused:
-            outcome.remarks.append(f"[{self._refused} calls in a row were refused: answer with hand_over now]")
+            outcome.remarks.append(
+                f"[{self._refused} calls in a row were refused: answer with hand_over now]"
+            )
         return outcome
 
     def before(self, call: Call, desk: Desk) -> Outcome | None:

@@ -26,7 +26,6 @@ class Call:
         given: as the agent gave them.
         key: makes a repeat harmless.
         held: check and answer, and leave nothing written.
-        alone: whether the agent's turn had nothing but the call.
         spoke: names of the controls that did something about it.
     """
 
@@ -37,7 +36,6 @@ class Call:
     given: Mapping[str, Any]
     key: str | None = None
     held: bool = False
-    alone: bool = True
     spoke: list[str] = field(default_factory=list)
 
 

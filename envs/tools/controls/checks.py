@@ -28,7 +28,9 @@ class Whitelist(Control):
             return refusal(self.name, "INVALID_ENDPOINT", f"{tool.endpoint!r:.100} is no registered address")
         if desk.role not in tool.roles:
             allowed = ", ".join(tool.roles)
-            return refusal(self.name, "NOT_PERMITTED", f"{tool.id} is for {allowed}; this account is {desk.role}")
+            return refusal(
+                self.name, "NOT_PERMITTED", f"{tool.id} is for {allowed}; this account is {desk.role}"
+            )
         return None
 
 
@@ -58,21 +60,8 @@ class Rules(Control):
         return refusal(self.name, *found) if found else None
 
 
-class Freeze(Control):
-    """An irreversible call stands alone: one action, and no thought beside it."""
-
-    name = "freeze"
-    prospective = False
-
-    def before(self, call: Call, desk: Desk) -> Outcome | None:
-        """See `Control`. The thought is left out of what is kept; nothing is refused."""
-        if call.tool is not None and call.tool.effect == "irreversible" and not call.alone:
-            desk.spoke(self.name, call)
-        return None
-
-
 class Tiers(Control):
-    """An expensive tool so many times a trial, after asking, and only a share of all calls."""
+    """An expensive tool so many times a trial, and after asking."""
 
     name = "cost_tiers"
 

@@ -30,10 +30,6 @@ class Idempotency(Control):
             desk.counts["idempotency_keys"] += 1
         return None
 
-    def look(self, call: Call, outcome: Outcome, desk: Desk) -> Outcome:
-        """See `Control`. Counts the repeats that the key made harmless."""
-        return outcome
-
 
 class Held(Control):
     """An irreversible call is checked and answered, and held until somebody releases it."""
@@ -102,7 +98,8 @@ class Again(Control):
     def again(self, call: Call, outcome: Outcome, desk: Desk) -> int | None:
         """See `Control`. The pause doubles, and is no shorter than a rate limit asks for."""
         tool, kind = call.tool, outcome.error_type
-        if tool is None or outcome.tries > min(self._numbers.most, tool.retries.count):
+        most: int = min(self._numbers.most, tool.retries.count) if tool else 0
+        if tool is None or outcome.tries > most:
             return None
         if kind not in tool.retries.classes or kind in NEVER_AGAIN:
             return None
@@ -110,12 +107,12 @@ class Again(Control):
             return None
         wait = outcome.body.get("retry_after", 0) if isinstance(outcome.body, dict) else 0
         desk.spoke(self.name, call)
-        pause = self._numbers.pause * 2 ** (outcome.tries - 1)
+        pause: int = self._numbers.pause * 2 ** (outcome.tries - 1)
         return 1000 * max(pause, int(wait) if isinstance(wait, int | float) else 0)
 
 
 class Suspends(Control):
-    """A tool that does not answer is suspended for some time; one that answers with ghosts gives way to its fallback."""
+    """A tool that does not answer is suspended for a time; one that answers with ghosts gives way to its fallback."""
 
     name = "breaker"
     prospective = False
@@ -172,10 +169,6 @@ class Suspends(Control):
             desk.counts["breaker_opened"] += 1
         return outcome
 
-    def again(self, call: Call, outcome: Outcome, desk: Desk) -> int | None:
-        """See `Control`. Has no say in this; `pipeline` asks `suspended` before a retry."""
-        return None
-
 
 class LastKnown(Control):
     """While a tool is suspended, its last known answer is given, marked with its age."""
@@ -185,10 +178,6 @@ class LastKnown(Control):
 
     def __init__(self) -> None:
         self._known: dict[tuple[str, str], tuple[int, str, Any]] = {}
-
-    def before(self, call: Call, desk: Desk) -> Outcome | None:
-        """See `Control`. Stands behind the breaker, which asks it: see `instead`."""
-        return None
 
     def instead(self, call: Call, desk: Desk) -> Outcome | None:
         """Return the last known answer to a call; None where there is none, or it is a write."""
@@ -204,7 +193,12 @@ class LastKnown(Control):
 
     def after(self, call: Call, outcome: Outcome, desk: Desk) -> Outcome:
         """See `Control`. Remembers successes."""
-        if call.tool is not None and not outcome.failed and outcome.response and isinstance(outcome.body, dict):
+        if (
+            call.tool is not None
+            and not outcome.failed
+            and outcome.response
+            and isinstance(outcome.body, dict)
+        ):
             key = (call.tool.id, canonical(call.arguments))
             self._known[key] = (desk.clock.seconds, outcome.text, outcome.body)
         return outcome

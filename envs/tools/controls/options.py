@@ -65,7 +65,6 @@ class CostTiers(Numbers):
 
     high: int = Field(default=1, ge=0, le=100)
     consent: bool = True
-    share: float = Field(default=0.3, ge=0, le=1)
 
 
 class Budget(Numbers):
@@ -95,7 +94,6 @@ CONTROLS: Mapping[str, type[Numbers]] = {
     "adapters": Numbers,
     "schema": Numbers,
     "rules": Numbers,
-    "freeze": Numbers,
     "cost_tiers": CostTiers,
     "budget": Budget,
     "breaker": Breaker,
@@ -115,6 +113,13 @@ CONTROLS: Mapping[str, type[Numbers]] = {
 """Every control with its numbers, in the order in which they stand between the agent and the tools."""
 
 
+NOT_YET: Mapping[str, str] = {
+    "freeze": "an agent whose thoughts it may leave out",
+    "ask": "a person at the terminal",
+}
+"""What is refused by name, and what it waits for."""
+
+
 def read(given: Mapping[str, Any]) -> dict[str, Numbers]:
     """Return the controls that are on, with their numbers, in the order of `CONTROLS`.
 
@@ -125,6 +130,8 @@ def read(given: Mapping[str, Any]) -> dict[str, Numbers]:
         UsageError: a control does not exist, or a number it cannot have.
     """
     for name in given:
+        if name in NOT_YET:
+            raise UsageError(f"controls.{name}: not there yet; it needs {NOT_YET[name]}")
         if name not in CONTROLS:
             raise UsageError(f"controls: {unknown('control', str(name)[:80], CONTROLS)}")
     wanted = {name: given[name] for name in CONTROLS if given.get(name) not in (None, False)}
@@ -136,7 +143,9 @@ def _numbers(name: str, value: Any) -> Numbers:
     if value is True:
         return kind()
     if not isinstance(value, Mapping):
-        raise UsageError(f"controls.{name}: true, false, or a mapping of its numbers is wanted, not {value!r:.80}")
+        raise UsageError(
+            f"controls.{name}: true, false, or a mapping of its numbers is wanted, not {value!r:.80}"
+        )
     try:
         return kind.model_validate(dict(value))
     except ValidationError as error:

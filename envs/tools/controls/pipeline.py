@@ -22,7 +22,6 @@ MADE: Mapping[str, Callable[[Any], Control]] = {
     "adapters": lambda numbers: Adapters(),
     "schema": lambda numbers: checks.Schema(),
     "rules": lambda numbers: checks.Rules(),
-    "freeze": lambda numbers: checks.Freeze(),
     "cost_tiers": checks.Tiers,
     "budget": checks.Limits,
     "breaker": delivery.Suspends,
@@ -88,7 +87,9 @@ class Pipeline:
                 self.desk.spoke(control.name, call, right)
                 return known or outcome
             if control.prospective and call.arguments != before:
-                right = self._would_harm_or_fail(call, before) and not self._would_harm_or_fail(call, call.arguments)
+                right = self._would_harm_or_fail(call, before) and not self._would_harm_or_fail(
+                    call, call.arguments
+                )
                 self.desk.spoke(control.name, call, right)
         return None
 
@@ -130,7 +131,9 @@ class Pipeline:
             tries += 1
             response = self.transport.send(request)
             self.desk.price += call.tool.price
-            outcome = Outcome(response.status, response.text, _parsed(response.text), response=response, tries=tries)
+            outcome = Outcome(
+                response.status, response.text, _parsed(response.text), response=response, tries=tries
+            )
             for control in self.controls:
                 outcome = control.look(call, outcome, self.desk)
             pause = self._pause(call, outcome)

@@ -34,12 +34,17 @@ def first_fault(arguments: Any, schema: Mapping[str, Any], path: str = "", depth
     if depth > MAX_DEPTH:
         return "INVALID_PARAMETER", "nested too deep", path
     if (kinds := kinds_of(schema)) and not any(is_a(arguments, kind) for kind in kinds):
-        return "TYPE_MISMATCH", f"{path or 'arguments'} must be {' or '.join(kinds)}, not {_named(arguments)}", path
+        return (
+            "TYPE_MISMATCH",
+            f"{path or 'arguments'} must be {' or '.join(kinds)}, not {_named(arguments)}",
+            path,
+        )
     if isinstance(arguments, dict):
         return _in_object(arguments, schema, path, depth)
     if isinstance(arguments, list) and isinstance(schema.get("items"), Mapping):
         faults = (
-            first_fault(each, schema["items"], f"{path}.{place}", depth + 1) for place, each in enumerate(arguments)
+            first_fault(each, schema["items"], f"{path}.{place}", depth + 1)
+            for place, each in enumerate(arguments)
         )
         return next((fault for fault in faults if fault), None) or _of_size(arguments, schema, path)
     return _of_value(arguments, schema, path)
@@ -73,7 +78,11 @@ def _in_object(value: dict[str, Any], schema: Mapping[str, Any], path: str, dept
     for name in value if fields or schema.get("additionalProperties") is False else ():
         if name not in fields and schema.get("additionalProperties") is False:
             known = ", ".join(fields)
-            return "INVALID_PARAMETER", f"there is no field {name[:80]!r}; known: {known}", _at(path, name[:80])
+            return (
+                "INVALID_PARAMETER",
+                f"there is no field {name[:80]!r}; known: {known}",
+                _at(path, name[:80]),
+            )
     for name, each in fields.items():
         if name in value and (fault := first_fault(value[name], each, _at(path, name), depth + 1)):
             return fault
