@@ -283,7 +283,17 @@ SETTINGS = {
     **{name: name for name in ("tasks", "trials", "samples", "seed", "arms", "evaluator")},
     **{
         name: f"environment.{name}"
-        for name in ("split", "task_type", "engine", "sample", "corpus", "profile", "success", "faults", "world")
+        for name in (
+            "split",
+            "task_type",
+            "engine",
+            "sample",
+            "corpus",
+            "profile",
+            "success",
+            "faults",
+            "world",
+        )
     },
     "task_id": "environment.task_ids",
     "model": "model.model",
