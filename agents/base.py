@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from reflex_bench.core.errors import ReflexError
-from reflex_bench.envs.base import Action, Environment, ParsePolicy, Prompts, StepResult, Task
+from reflex_bench.envs.base import HANDED_OVER, Action, Environment, ParsePolicy, Prompts, StepResult, Task
 from reflex_bench.models.base import Message, Reply
 
 Outcome = Literal[
@@ -37,11 +37,8 @@ ENDED: Mapping[str, str] = {
 }
 """How an outcome is told to a reflector."""
 
-HANDED_OVER = "handed_over"
-"""The outcome that only environments with people to hand over to have, and the reason of the step that leads to it."""
-
 ENDED_APART: Mapping[str, str] = {HANDED_OVER: "you handed the request over to a person"}
-"""The same of outcomes that most environments do not have; not part of what every prompt hash is taken over."""
+"""The same of outcomes that few environments have; they count in the prompt hash of those alone."""
 
 
 def told_ending(outcome: str, steps: int) -> str:

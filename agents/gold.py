@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import closing
 from typing import Any, Protocol
 
-from reflex_bench.agents.base import HANDED_OVER, Ask, Limits, Outcome, Step, Trajectory, Watch
+from reflex_bench.agents.base import Ask, Limits, Outcome, Step, Trajectory, Watch
 from reflex_bench.core.parts import stating
-from reflex_bench.envs.base import Action, Environment, StepResult, Task
+from reflex_bench.envs.base import HANDED_OVER, Action, Environment, StepResult, Task
 
 CAP = 3
 """Gold may take so many times the steps of an agent: it has to show that every task can be solved, not how fast."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from contextlib import closing
 
-from reflex_bench.agents.base import HANDED_OVER, Ask, CallLimit, Limits, Outcome, Step, Trajectory, Watch
+from reflex_bench.agents.base import Ask, CallLimit, Limits, Outcome, Step, Trajectory, Watch
 from reflex_bench.agents.conversation import Conversation
 from reflex_bench.agents.guards import is_loop, says_the_same_again
 from reflex_bench.agents.messages import LONGEST_UNREAD
 from reflex_bench.agents.reflection.cutting import missing
 from reflex_bench.core.errors import ContextOverflow
-from reflex_bench.envs.base import Action, Environment, Episode, Prompts, StepResult, Task
+from reflex_bench.envs.base import HANDED_OVER, Action, Environment, Episode, Prompts, StepResult, Task
 
 GIVE_UP = "give up"
 """The action by which an agent ends its trial, in every environment."""

@@ -27,6 +27,10 @@ INVALID_REASONS: Mapping[str, str] = {
 }
 """Why an environment did not accept a command (`StepResult.reason`); an environment may have others of its own."""
 
+HANDED_OVER = "handed_over"
+"""The reason of a step with which an agent gives its task to a person, and the outcome of a trial in which that was not
+the right end. An environment in which that can be has it in `further_outcomes`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from reflex_bench.core.errors import UsageError
 from reflex_bench.core.parts import checked_options
 from reflex_bench.envs import prompts
-from reflex_bench.envs.base import Action, Episode, ParsePolicy, Prompts, Split, Task
+from reflex_bench.envs.base import HANDED_OVER, Action, Episode, ParsePolicy, Prompts, Split, Task
 from reflex_bench.envs.declarations import Settlement
 from reflex_bench.envs.metrics import Metric
 from reflex_bench.envs.sampling import Sampling
@@ -24,7 +24,7 @@ from reflex_bench.envs.tools import catalogue, parsing, splits
 from reflex_bench.envs.tools.calls.faults import Forecast, Weather
 from reflex_bench.envs.tools.controls import options as controls
 from reflex_bench.envs.tools.controls.options import Barrier, Numbers
-from reflex_bench.envs.tools.episode import HANDED_OVER, ToolEpisode
+from reflex_bench.envs.tools.episode import ToolEpisode
 from reflex_bench.envs.tools.gold import GoldPlayer, NoPlayer
 from reflex_bench.envs.tools.life import Life
 from reflex_bench.envs.tools.metrics import METRICS
@@ -77,7 +77,7 @@ class ToolsEnvironment:
     task_name = "request"
     max_steps = MAX_STEPS
     feedback = "oracle"
-    settles = True
+    further_outcomes = (HANDED_OVER,)
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -246,7 +246,6 @@ class ToolsEnvironment:
             episode.NO_ANSWER,
             episode.REFUSED,
             episode.UNREADABLE,
-            HANDED_OVER,
         ]
 
     def metrics(self) -> tuple[Metric, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from reflex_bench.envs.base import ABSENT, StepResult
+from reflex_bench.envs.base import ABSENT, HANDED_OVER, StepResult
 from reflex_bench.envs.tools.business import rules as business
 from reflex_bench.envs.tools.business.world import Answer, World
 from reflex_bench.envs.tools.calls.record import CallRecord, request_hash
@@ -16,14 +16,12 @@ from reflex_bench.envs.tools.controls.options import Numbers
 from reflex_bench.envs.tools.controls.pipeline import Pipeline
 from reflex_bench.envs.tools.judging import judge
 from reflex_bench.envs.tools.life import Life
-from reflex_bench.envs.tools.outcomes import summary
+from reflex_bench.envs.tools.outcomes import Trial, summary
 from reflex_bench.envs.tools.parsing import split_command
 from reflex_bench.envs.tools.registry import NoSuchTool, Tool
 from reflex_bench.envs.tools.settling import Settling, released
 
 RESPOND, HAND_OVER, CANCEL = "respond", "hand_over", "cancel"
-HANDED_OVER = "handed_over"
-"""The reason with which a trial ends that was handed over."""
 STATES = ("reasoning", "validating", "executing", "observing", "ended")
 """Of the executor: the agent thinks, a call is checked, it is under way, its answer is read, the trial is over."""
 CLOSED = "The request is closed."
@@ -256,7 +254,19 @@ class ToolEpisode:
 
     def result(self) -> Mapping[str, Any]:
         """Return what was measured; before `settle`, as the world is then."""
-        return summary(self)
+        trial = Trial(
+            task=self.life.task,
+            desk=self.desk,
+            records=self.records,
+            facts=self.facts,
+            handed_over=self.handed_over,
+            solved=self.solved,
+            rules_broken=self.broken(),
+            made_up=self.made_up,
+            ghosts_taken=self.ghosts_taken,
+            began=self.began,
+        )
+        return summary(trial)
 
     def close(self) -> None:
         """Nothing is held open; whoever opened it may want to know."""

@@ -4,19 +4,33 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Protocol
 
 from reflex_bench.core.errors import UsageError, unknown
 from reflex_bench.envs.base import Split, Task
-from reflex_bench.envs.sampling import first, stratified
+from reflex_bench.envs.sampling import Sampling, first, stratified
 from reflex_bench.envs.tools.tasks import ToolTask, generate, read_tasks, task_line
-
-if TYPE_CHECKING:
-    from reflex_bench.envs.tools.environment import Options
 
 PROCEDURAL = "procedural"
 DEFAULT_COUNT = 120
 FAMILIES = ("status", "refund", "change", "transfer", "dispatch", "expense", "reconcile", "refuse")
+
+
+class Selection(Protocol):
+    """What of the environment's options says which tasks are taken."""
+
+    @property
+    def data(self) -> Path | None: ...
+
+    @property
+    def task_ids(self) -> tuple[str, ...]: ...
+
+    @property
+    def task_type(self) -> str | None: ...
+
+    @property
+    def sampling(self) -> Sampling: ...
 
 
 def parse_name(name: str, seed: int | None) -> int:
@@ -40,7 +54,7 @@ def parse_name(name: str, seed: int | None) -> int:
     return int(value) if colon else seed or 0
 
 
-def load(options: Options, of_tasks: int, count: int | None, seed: int) -> Split:
+def load(options: Selection, of_tasks: int, count: int | None, seed: int) -> Split:
     """Return the split that the options describe, or `count` tasks of it.
 
     Args:

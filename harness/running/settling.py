@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from reflex_bench.agents.base import HANDED_OVER, Outcome, Trajectory
+from reflex_bench.agents.base import Outcome, Trajectory
 from reflex_bench.agents.react import GIVE_UP
 from reflex_bench.agents.reflexion import Trial
 from reflex_bench.core.jsonl import read_lines
-from reflex_bench.envs.base import Environment
+from reflex_bench.envs.base import HANDED_OVER, Environment
 from reflex_bench.envs.declarations import Carries, Settlement, Settles
 from reflex_bench.harness.storage.whole_files import write_lines
 
