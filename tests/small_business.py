@@ -23,7 +23,14 @@ from reflex_bench.envs.tools.registry import Registry, Retries, Tool
 
 LOAN = {"type": "string", "pattern": "^LN-[0-9]{3}$"}
 DATE = {"type": "string", "format": "date"}
-AGAIN = ("TIMEOUT", "INTERNAL_SERVER_ERROR", "RATE_LIMITED", "L2_NOT_JSON", "L3_CODE_MISMATCH", "RESOURCE_NOT_FOUND")
+AGAIN = (
+    "TIMEOUT",
+    "INTERNAL_SERVER_ERROR",
+    "RATE_LIMITED",
+    "L2_NOT_JSON",
+    "L3_CODE_MISMATCH",
+    "RESOURCE_NOT_FOUND",
+)
 
 
 def schema(required: tuple[str, ...], **fields: Any) -> dict[str, Any]:
@@ -31,7 +38,9 @@ def schema(required: tuple[str, ...], **fields: Any) -> dict[str, Any]:
     return {"type": "object", "properties": fields, "required": list(required), "additionalProperties": False}
 
 
-def tool(id: str, parameters: Mapping[str, Any], returns: Mapping[str, Any], effect: str, **more: Any) -> Tool:
+def tool(
+    id: str, parameters: Mapping[str, Any], returns: Mapping[str, Any], effect: str, **more: Any
+) -> Tool:
     """A tool; what is not named is as of most of them."""
     usual: dict[str, Any] = {
         "name": id,
@@ -57,7 +66,14 @@ def tool(id: str, parameters: Mapping[str, Any], returns: Mapping[str, Any], eff
 
 SEEN = schema(("loan_id", "due"), loan_id=LOAN, due=DATE, fee={"type": "number"}, log={"type": "array"})
 TOOLS = (
-    tool("tool_loan_v1", schema(("loan_id",), loan_id=LOAN), SEEN, "read", fallback="tool_card_v1", record=("due",)),
+    tool(
+        "tool_loan_v1",
+        schema(("loan_id",), loan_id=LOAN),
+        SEEN,
+        "read",
+        fallback="tool_card_v1",
+        record=("due",),
+    ),
     tool("tool_card_v1", schema(("loan_id",), loan_id=LOAN), SEEN, "read"),
     tool("tool_extend_v1", schema(("loan_id", "due"), loan_id=LOAN, due=DATE), SEEN, "compensable"),
     tool(
@@ -85,7 +101,9 @@ class Library:
     def copy(self) -> Library:
         return copy.deepcopy(self)
 
-    def call(self, tool: Tool, arguments: Mapping[str, Any], *, at: int, role: str, call: int, **how: Any) -> Answer:
+    def call(
+        self, tool: Tool, arguments: Mapping[str, Any], *, at: int, role: str, call: int, **how: Any
+    ) -> Answer:
         self.reached += 1
         loan, key, held = arguments.get("loan_id"), how.get("key"), how.get("held", False)
         if not isinstance(loan, str) or not isinstance(arguments.get("fee", 0.0), int | float):
@@ -94,7 +112,9 @@ class Library:
         if role not in tool.roles:
             return Answer(403, "FORBIDDEN", {"code": "FORBIDDEN", "message": "not for this role"})
         if loan not in self.due:
-            return Answer(404, "RESOURCE_NOT_FOUND", {"code": "RESOURCE_NOT_FOUND", "message": "no such loan"})
+            return Answer(
+                404, "RESOURCE_NOT_FOUND", {"code": "RESOURCE_NOT_FOUND", "message": "no such loan"}
+            )
         if key is not None and key in self.keys:
             return self.keys[key]
         answer = self._done(tool, dict(arguments), loan, call, held)
@@ -153,7 +173,9 @@ class Desked:
         return self.pipeline.run(Call(self.number, id, known, dict(arguments), dict(arguments)))
 
 
-def opened(controls: Mapping[str, Any] | None = None, faults: str = "none", task: str = "loan-0001") -> Desked:
+def opened(
+    controls: Mapping[str, Any] | None = None, faults: str = "none", task: str = "loan-0001"
+) -> Desked:
     """A trial with these controls under these faults; a reminder is harm unless it is the first to LN-233."""
     library, clock = Library(), Clock()
     forecast = Forecast(Weather.read(faults), REGISTRY, 0)

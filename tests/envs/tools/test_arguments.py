@@ -20,7 +20,11 @@ FIELDS: dict[str, Any] = {
     "kind": {"type": "string", "enum": ["raw_material", "finished"]},
     "tags": {"type": "array", "items": {"type": "string"}},
     "note": {"type": "string"},
-    "lines": {"type": "array", "minItems": 1, "items": {"type": "object", "properties": {"q": {"type": "integer"}}}},
+    "lines": {
+        "type": "array",
+        "minItems": 1,
+        "items": {"type": "object", "properties": {"q": {"type": "integer"}}},
+    },
 }
 SCHEMA = {"type": "object", "properties": FIELDS, "required": ["order_id"], "additionalProperties": False}
 
@@ -65,7 +69,10 @@ def test_there_are_at_least_seventeen_kinds_of_repairs() -> None:
 
 
 def test_null_for_an_absent_field_is_left_out() -> None:
-    assert adapted({"order_id": "ORD-1042", "note": None}, SCHEMA) == ({"order_id": "ORD-1042"}, ["null_for_absent"])
+    assert adapted({"order_id": "ORD-1042", "note": None}, SCHEMA) == (
+        {"order_id": "ORD-1042"},
+        ["null_for_absent"],
+    )
     assert adapted({"order_id": None}, SCHEMA) == ({"order_id": None}, [])
 
 
@@ -115,7 +122,10 @@ def test_a_fault_has_its_code_and_its_field(arguments: dict[str, Any], code: str
 
 
 def test_two_point_zero_is_a_whole_number_and_markup_is_a_text() -> None:
-    assert first_fault({"order_id": "ORD-1042", "count": 2.0, "name": "<b>'; DROP TABLE x;--\x00"}, SCHEMA) is None
+    assert (
+        first_fault({"order_id": "ORD-1042", "count": 2.0, "name": "<b>'; DROP TABLE x;--\x00"}, SCHEMA)
+        is None
+    )
 
 
 def test_arguments_nested_a_thousand_deep_are_refused() -> None:

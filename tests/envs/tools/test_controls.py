@@ -29,7 +29,9 @@ def test_no_malformed_call_reaches_a_tool_where_the_schema_is_checked() -> None:
 
 def test_a_refusal_names_the_field_and_the_kind_of_fault() -> None:
     desk = opened({"schema": True})
-    codes = [desk.call("tool_remind_v1", **each).body for each in ({"loan_id": "LN-233"}, {**LOAN, "fee": "2"})]
+    codes = [
+        desk.call("tool_remind_v1", **each).body for each in ({"loan_id": "LN-233"}, {**LOAN, "fee": "2"})
+    ]
     assert [(body["code"], body["field"]) for body in codes] == [
         ("MISSING_REQUIRED_FIELD", "fee"),
         ("TYPE_MISMATCH", "fee"),
@@ -63,7 +65,9 @@ def test_only_tools_of_the_role_are_called_behind_the_whitelist() -> None:
 
 def ghosts(desk: Desked, calls: int = 40) -> list[str]:
     """What the agent is told of calls under ghosts: the type of each, "" for a success."""
-    return [desk.call("tool_card_v1", loan_id=loan).error_type for loan in ["LN-233", "LN-240"] * (calls // 2)]
+    return [
+        desk.call("tool_card_v1", loan_id=loan).error_type for loan in ["LN-233", "LN-240"] * (calls // 2)
+    ]
 
 
 def test_no_ghost_is_taken_for_a_success_where_four_layers_are_looked_at() -> None:
@@ -249,10 +253,15 @@ def test_a_control_that_cannot_be_is_told_in_one_line(given: dict[str, object], 
 
 def test_a_control_that_is_off_leaves_no_trace() -> None:
     assert options.read({"ghost": False, "retry": None}) == {}
-    assert options.told(options.read({"retry": {"pause": "1m"}, "ghost": True})) == "retry(most=3, pause=60), ghost"
+    assert (
+        options.told(options.read({"retry": {"pause": "1m"}, "ghost": True}))
+        == "retry(most=3, pause=60), ghost"
+    )
 
 
 def test_every_control_with_a_place_in_the_pipeline_is_made() -> None:
     every = dict.fromkeys(options.CONTROLS, True)
     made: Pipeline = opened(every).pipeline
-    assert [each.name for each in made.controls] == [name for name in options.CONTROLS if name != "compensate"]
+    assert [each.name for each in made.controls] == [
+        name for name in options.CONTROLS if name != "compensate"
+    ]

@@ -18,7 +18,10 @@ FORMS = [
     ('Action: tool_orders_v3({"order_id": "ORD-1042"})', ["call_form"]),
     ("Action: tool_orders_v3 {'order_id': 'ORD-1042',}", ["json_form"]),
     (f"{CALL}", ["action_label"]),
-    ('<tool_call>{"name": "tool_orders_v3", "arguments": {"order_id": "ORD-1042"}}</tool_call>', ["tool_call"]),
+    (
+        '<tool_call>{"name": "tool_orders_v3", "arguments": {"order_id": "ORD-1042"}}</tool_call>',
+        ["tool_call"],
+    ),
     ('{"action": "tool_orders_v3", "action_input": {"order_id": "ORD-1042"}}', ["tool_call"]),
     (f"Action: {CALL}\nObservation: HTTP 200", ["cut_invented_observation"]),
     (f"Action: {CALL}\nAction: {CALL}", ["extra_actions"]),
@@ -82,7 +85,10 @@ def test_giving_up_is_an_action() -> None:
     ],
 )
 def test_arguments_of_any_size_and_depth_are_refused_and_never_raise(arguments: str) -> None:
-    for found in (read_action(f"Action: tool_x {arguments}", "repair"), read_call("tool_x", arguments, "", 0)):
+    for found in (
+        read_action(f"Action: tool_x {arguments}", "repair"),
+        read_call("tool_x", arguments, "", 0),
+    ):
         assert found.command is None or len(found.command) <= MAX_ARGUMENTS
 
 

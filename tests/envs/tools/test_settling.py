@@ -67,7 +67,9 @@ def test_never_releases_nothing() -> None:
 
 
 @pytest.mark.parametrize(("release", "people"), [("approver", 1), ("two_approvers", 2)])
-def test_an_approver_who_is_always_right_releases_what_is_right_and_takes_time(release: str, people: int) -> None:
+def test_an_approver_who_is_always_right_releases_what_is_right_and_takes_time(
+    release: str, people: int
+) -> None:
     right, wrong = (played(barrier={"release": release, "right": 1.0, "minutes": 12}) for _ in range(2))
     wrong.call("tool_remind_v1", loan_id="LN-240", fee=1)
     before = right.desk.clock.milliseconds
