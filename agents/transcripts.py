@@ -11,7 +11,7 @@ from reflex_bench.agents.base import CallLimit, Step, Trajectory, told_ending
 from reflex_bench.agents.messages import said, transcript
 from reflex_bench.core.errors import ContextOverflow, ReflexError
 from reflex_bench.core.shared_texts import HISTORY_HEADER
-from reflex_bench.envs.base import Action, Prompts
+from reflex_bench.envs.base import HANDED_OVER, Action, Prompts
 
 T = TypeVar("T")
 
@@ -114,7 +114,8 @@ def error_class_of(trajectory: Trajectory) -> str:
     """How a trial failed, in one word for the end and one for what went wrong on the way, e.g. `loop:invalid_actions`.
 
     The second is the first of these that fits at least a third of the steps: `unparsed_replies`, `invalid_actions`,
-    `repeated_actions` (same action, same answer as before), `thoughts`; else `other`.
+    `repeated_actions` (same action, same answer as before), `thoughts`; else the error that valid commands met most
+    often, where the environment names errors; else `other`.
     """
     steps = trajectory.steps
     done = Counter((step.action, step.observation) for step in steps if step.action is not None)
@@ -125,7 +126,8 @@ def error_class_of(trajectory: Trajectory) -> str:
         "thoughts": sum(step.action is None and step.error is None for step in steps),
     }
     found = (name for name, count in signs.items() if count and count >= _OFTEN * len(steps))
-    return f"{trajectory.outcome}:{next(found, 'other')}"
+    met = Counter(step.reason for step in steps if step.valid and step.reason not in ("", HANDED_OVER))
+    return f"{trajectory.outcome}:{next(found, min(met, key=lambda kind: (-met[kind], kind), default='other'))}"
 
 
 def summary_of(failed: Trajectory, reflection: str) -> str:

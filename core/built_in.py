@@ -28,6 +28,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "reflexion": "agents.reflection.reflectors:reflexion",
         "last_attempt_and_reflexion": "agents.reflection.reflectors:last_attempt_and_reflexion",
         "structured": "agents.reflection.structured:structured",
+        "fallback": "agents.reflection.fallback:fallback",
     },
     "evaluators": {
         "environment": "agents.evaluation.evaluators:environment",

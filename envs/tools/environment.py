@@ -21,6 +21,7 @@ from reflex_bench.envs.declarations import Settlement
 from reflex_bench.envs.metrics import Metric
 from reflex_bench.envs.sampling import Sampling
 from reflex_bench.envs.tools import catalogue, parsing, splits
+from reflex_bench.envs.tools.calls.error_types import table
 from reflex_bench.envs.tools.calls.faults import Forecast, Weather
 from reflex_bench.envs.tools.controls import options as controls
 from reflex_bench.envs.tools.controls.options import Barrier, Numbers
@@ -106,6 +107,7 @@ class ToolsEnvironment:
             texts,
             instruction=texts.instruction.replace("{tools}", listed),
             act_instruction=texts.act_instruction.replace("{tools}", listed),
+            advice={rule.type: rule.advice for rule in table()},
         )
 
     @property

@@ -158,7 +158,7 @@ class ToolEpisode:
         self.state = "reasoning"
         refused = bool(outcome.refused_by)
         return StepResult(
-            self._seen(outcome, call), valid=not refused, reason=outcome.error_type if refused else ""
+            self._seen(outcome, call), valid=not refused, reason=outcome.error_type
         )
 
     def _tool(self, id: str) -> Tool | Outcome:
