@@ -151,7 +151,7 @@ class Library:
 def effect(index: int, call: int, tool: Tool, arguments: dict[str, Any], mode: str, before: str) -> Any:
     """An effect as the ledger of the library has it."""
     told = {"index": index, "call": call, "tool": tool.id, "arguments": arguments, "effect": tool.effect}
-    return SimpleNamespace(**told, money=0.0, mode=mode, before=before)
+    return SimpleNamespace(**told, money=0.0, mode=mode, before=before, undoes=None)
 
 
 @dataclass

@@ -124,7 +124,11 @@ class ToolEpisode:
     def _cancel(self, arguments: Mapping[str, Any]) -> StepResult:
         """Undo what the agent's call of a number did, or the newest effect that can be undone."""
         desk, number = self.desk, arguments.get("call")
-        able = [effect for effect in desk.world.ledger[desk.fresh :] if effect.mode in ("real", "held")]
+        able = [
+            effect
+            for effect in desk.world.ledger[desk.fresh :]
+            if effect.mode in ("real", "held") and effect.undoes is None
+        ]
         if isinstance(number, int) and not isinstance(number, bool):
             able = [effect for effect in able if effect.call == self.life.calls + number]
         effect = able[-1] if able else None
@@ -157,9 +161,7 @@ class ToolEpisode:
         self._record(call, outcome, start, self.desk.price - price)
         self.state = "reasoning"
         refused = bool(outcome.refused_by)
-        return StepResult(
-            self._seen(outcome, call), valid=not refused, reason=outcome.error_type
-        )
+        return StepResult(self._seen(outcome, call), valid=not refused, reason=outcome.error_type)
 
     def _tool(self, id: str) -> Tool | Outcome:
         renewed = self.life.forecast.renewed(self.life.task.id, id)
@@ -237,8 +239,10 @@ class ToolEpisode:
         self.life.trials += 1
         self.life.calls += len(self.records)
         for record in self.records:
-            modes = [each.mode for each in self.desk.world.ledger if each.call == record.call]
-            record.mode = modes[-1] if modes else ""
+            made = (
+                each for each in self.desk.world.ledger if each.call == record.call and each.undoes is None
+            )
+            record.mode = next((each.mode for each in made), "")
 
     def broken(self) -> str:
         """Return the codes of the rules that are broken, as they were when the agent had ended."""

@@ -84,7 +84,8 @@ def released(world: World, fresh: int, at: int) -> World:
 def undo(desk: Desk, control: str) -> None:
     """Undo what a trial did and can be undone, the newest first; count what cannot."""
     for effect in reversed(desk.world.ledger[desk.fresh :]):
-        if effect.mode not in ("real", "released"):
+        # What took something back is no effect of its own: taking it back would do the first again.
+        if effect.mode not in ("real", "released") or effect.undoes is not None:
             continue
         if effect.effect != "compensable":
             desk.counts[f"{control}_cannot"] += 1
