@@ -43,7 +43,8 @@ Sources = Annotated[
     list[str] | None,
     option(
         OUTPUT,
-        "A YAML file, a shipped profile (paper, production, tools-arms, tools-production, upstream-code), or key=value; may be repeated.",
+        "A YAML file, a shipped profile (paper, production, tools-arms, tools-production, upstream-code), or "
+        "key=value; may be repeated.",
         *("--config", "-c"),
         metavar="<str>",
         default="none",
