@@ -131,7 +131,8 @@ class Chain:
         """
         started = time.perf_counter()
         try:
-            trial, more = settled(self._environment, next(self._trials))
+            judged = next(self._trials)
+            trial, more = settled(self._environment, judged)
             row = {**trial_row(self._where, trial, self._spent), **more}
         except RunStopped:
             raise
