@@ -106,6 +106,8 @@ class Library:
     ) -> Answer:
         self.reached += 1
         loan, key, held = arguments.get("loan_id"), how.get("key"), how.get("held", False)
+        if how.get("lenient") and isinstance(loan, int):
+            loan = f"LN-{loan}"
         if not isinstance(loan, str) or not isinstance(arguments.get("fee", 0.0), int | float):
             self.malformed += 1
             return Answer(400, "TYPE_MISMATCH", {"code": "TYPE_MISMATCH", "message": "wrong type"})
@@ -181,9 +183,18 @@ def opened(
     forecast = Forecast(Weather.read(faults), REGISTRY, 0)
     world = cast(World, library)
     channel = Channel(task, world, forecast, clock, lambda: cast(World, Library()))
-    desk = Desk(task, "extend the loan LN-233", "desk", REGISTRY, world, clock)
+    desk = Desk(task, "extend the loan LN-233", "desk", REGISTRY, world, clock, sent_before)
     pipeline = Pipeline(options.read(controls or {}), desk, channel, harms)
     return Desked(library, pipeline)
+
+
+def sent_before(
+    world: Any, tool: Tool, arguments: Mapping[str, Any], at: int, role: str
+) -> tuple[str, str] | None:
+    """The library's only rule: one reminder a loan."""
+    if tool.id == "tool_remind_v1" and arguments.get("loan_id") in world.sent:
+        return "E_SECOND_REMINDER", "a reminder was sent already"
+    return None
 
 
 def harms(world: Any) -> int:

@@ -73,6 +73,7 @@ class ToolEpisode:
             registry=life.registry,
             world=life.world,
             clock=life.clock,
+            check=business.check,
             fresh=len(life.world.ledger),
         )
         self.began = life.clock.milliseconds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,9 @@ from reflex_bench.envs.tools.calls.channel import Response
 from reflex_bench.envs.tools.calls.clock import Clock
 from reflex_bench.envs.tools.calls.error_types import error_type
 from reflex_bench.envs.tools.registry import Registry, Tool
+
+Check = Callable[[World, Tool, Mapping[str, Any], int, str], "tuple[str, str] | None"]
+"""Code and message of the business rule that a call would break: by world, tool, arguments, time and role."""
 
 
 @dataclass
@@ -87,6 +90,7 @@ class Desk:
         text: the message that began it.
         role: whose rights.
         registry, world, clock: of the trial.
+        check: the business rules that a write would break, before it is made.
         fresh: index of the first effect in the ledger that is of this trial.
         counts: what stands on the row: `NAME_spoke`, `NAME_right`, and what else a control counts.
         price: what calls cost so far.
@@ -100,6 +104,7 @@ class Desk:
     registry: Registry
     world: World
     clock: Clock
+    check: Check
     fresh: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     price: float = 0.0

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from reflex_bench.envs.tools.business import rules as business
 from reflex_bench.envs.tools.controls.base import Call, Control, Desk, Outcome, refusal
 from reflex_bench.envs.tools.controls.options import Budget, CostTiers
 from reflex_bench.envs.tools.controls.schema import first_fault
@@ -56,7 +55,7 @@ class Rules(Control):
         """See `Control`."""
         if call.tool is None or call.tool.effect == "read":
             return None
-        found = business.check(desk.world, call.tool, call.arguments, desk.clock.seconds, desk.role)
+        found = desk.check(desk.world, call.tool, call.arguments, desk.clock.seconds, desk.role)
         return refusal(self.name, *found) if found else None
 
 

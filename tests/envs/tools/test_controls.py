@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
-from small_business import Desked, opened
+from small_business import REGISTRY, Desked, opened
 
 from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.tools.controls import options
+from reflex_bench.envs.tools.controls.base import Call
 from reflex_bench.envs.tools.controls.delivery import layer_of
 from reflex_bench.envs.tools.controls.pipeline import Pipeline
 
@@ -61,6 +63,32 @@ def test_only_tools_of_the_role_are_called_behind_the_whitelist() -> None:
         desk.desk.role = "visitor"
         desk.call("tool_remind_v1", **LOAN, fee=2)
     assert (with_it.library.reached, without.library.reached) == (0, 1)
+
+
+def test_a_write_that_breaks_a_business_rule_is_refused_with_its_code() -> None:
+    with_it, without = opened({"rules": True}), opened()
+    for desk in (with_it, without):
+        desk.call("tool_remind_v1", **LOAN, fee=2)
+        again = desk.call("tool_remind_v1", **LOAN, fee=2)
+        assert again.error_type == ("RULE_BROKEN" if desk is with_it else "")
+    assert (with_it.library.sent, without.library.sent) == (["LN-233"], ["LN-233", "LN-233"])
+    assert with_it.desk.counts["rules_right"] == 1
+
+
+def test_an_expensive_tool_is_called_once_and_after_asking() -> None:
+    desk = opened({"cost_tiers": {"high": 1, "consent": True}})
+    dear = replace(REGISTRY.tools["tool_card_v1"], cost_level="high")
+    codes = [desk.pipeline.run(Call(n, dear.id, dear, dict(LOAN), LOAN)).body["code"] for n in (1, 2, 3)]
+    assert codes == ["CONSENT_NEEDED", "OK", "COST_TIER"]
+    assert desk.library.reached == 1
+    assert desk.call("tool_card_v1", **LOAN).body["code"] == "OK"
+
+
+def test_a_lenient_tool_takes_a_number_for_an_id() -> None:
+    statuses = [
+        desk.call("tool_loan_v1", loan_id=233).status for desk in (opened({"lenient": True}), opened())
+    ]
+    assert statuses == [200, 400]
 
 
 def ghosts(desk: Desked, calls: int = 40) -> list[str]:
