@@ -13,7 +13,7 @@ from reflex_bench.envs.base import StepResult
 from reflex_bench.envs.tools.episode import CANCEL, HAND_OVER, RESPOND, ToolEpisode
 from reflex_bench.envs.tools.parsing import command_of
 from reflex_bench.envs.tools.registry import Tool
-from reflex_bench.envs.tools.tasks import PlanStep
+from reflex_bench.envs.tools.tool_task import PlanStep, resolved
 
 ENDINGS = frozenset({RESPOND, HAND_OVER, CANCEL})
 DEAD = frozenset({"unauthorised", "server_error"})
@@ -78,23 +78,3 @@ class GoldPlayer:
         return command_of(
             tool.id, {drift.new if name == drift.old else name: each for name, each in arguments.items()}
         )
-
-
-def resolved(value: Any, answers: list[Mapping[str, Any]]) -> Any:
-    """Return arguments in which what stands for something of an earlier answer is that.
-
-    Args:
-        value: with `{"from": step, "path": "orders.0.id"}`, steps counted from 0.
-        answers: so far.
-    """
-    if isinstance(value, Mapping):
-        if set(value) == {"from", "path"}:
-            return _at(answers[value["from"]], value["path"])
-        return {name: resolved(each, answers) for name, each in value.items()}
-    return [resolved(each, answers) for each in value] if isinstance(value, list | tuple) else value
-
-
-def _at(body: Any, path: str) -> Any:
-    for part in path.split("."):
-        body = body[int(part)] if isinstance(body, list) else body[part]
-    return body
