@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from reflex_bench.envs.tools.business.state import Change
+from reflex_bench.envs.tools.business.store import Change
 
 Mode = Literal["real", "held", "released", "undone", "dropped"]
 Class = Literal["read", "compensable", "irreversible"]
@@ -24,10 +24,12 @@ class Effect:
         answer: the body that the tool answered.
         effect: the class of the tool.
         money: whole cents that it moves; 0 where it moves none.
-        mode: `real`, `held` (checked and not done), `released` (held, then done), `undone`, `dropped` (held, never done).
+        mode: `real`, `held` (checked and not done), `released` (held, then done), `undone`, or `dropped` (held and
+            never done).
         at: virtual seconds of the call.
         changed: rows that it changed, or would have changed.
         broken: codes of rules that it breaks and that the tool itself does not check.
+        undo: the tool that takes it back, with its arguments; None where none does.
         undoes: index of the effect that it takes back; None where it takes none back.
     """
 
@@ -42,6 +44,7 @@ class Effect:
     at: int
     changed: tuple[Change, ...]
     broken: tuple[str, ...] = ()
+    undo: tuple[str, Mapping[str, Any]] | None = None
     undoes: int | None = None
 
     @property
