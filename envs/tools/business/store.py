@@ -37,7 +37,7 @@ def _schema() -> str:
         made.append(
             f"CREATE TABLE {name} ({typed}, PRIMARY KEY ({', '.join(table.names[: table.key])})) WITHOUT ROWID;"
         )
-    return "".join(made)
+    return "BEGIN;" + "".join(made)
 
 
 class Store:
@@ -55,6 +55,7 @@ class Store:
         for name, rows in image.rows.items():
             marks = ", ".join("?" * len(TABLES[name].columns))
             connection.executemany(f"INSERT INTO {name} VALUES ({marks})", rows)
+        connection.execute("COMMIT")
         return cls(connection)
 
     def copy(self) -> Store:
