@@ -44,13 +44,17 @@ class GoldPlayer:
     _failed: int = 0
 
     def next(self, last: StepResult | None) -> str | None:
-        """Return the next command; the same call again where it did not reach its tool."""
+        """Return the next command, the same call again where it did not reach its tool; None where the plan ends."""
         if last is not None:
             self._take_in()
         if len(self.answers) >= len(self.plan):
             return None
         step = self.plan[len(self.answers)]
-        arguments = resolved(step.arguments, self.answers)
+        try:
+            arguments = resolved(step.arguments, self.answers)
+        except (LookupError, ValueError, TypeError):
+            # In a carried world the plan was played before, and what it needs may be gone.
+            return None
         if step.tool in ENDINGS:
             return command_of(step.tool, arguments)
         return self._call(self.episode.life.registry.tools[step.tool], arguments)
