@@ -1,1 +1,1 @@
-"""Reading the registry of tools: YAML with its lines, and what an entry must be."""
+"""The registry of tools as a file: read with its lines, checked, listed, and told as OpenAPI."""
