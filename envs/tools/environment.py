@@ -30,7 +30,7 @@ from reflex_bench.envs.tools.gold import GoldPlayer, NoPlayer
 from reflex_bench.envs.tools.life import Life
 from reflex_bench.envs.tools.metrics import METRICS
 from reflex_bench.envs.tools.registry import Registry
-from reflex_bench.envs.tools.tasks import ToolTask
+from reflex_bench.envs.tools.tasks import ToolTask, generate, write_tasks
 
 MAX_STEPS = 20
 KEPT = 64
@@ -253,6 +253,10 @@ class ToolsEnvironment:
     def metrics(self) -> tuple[Metric, ...]:
         """Harm, what is left behind, hand-overs, calls and virtual time."""
         return METRICS
+
+    def generate(self, seed: int, tasks: int, out: Path) -> None:
+        """Write tasks with their images to `tasks.jsonl`, which the option `data` reads."""
+        write_tasks(generate(seed, tasks), out)
 
     def settings(self) -> Mapping[str, Any]:
         """What decides whether two rows can be compared."""

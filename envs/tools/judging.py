@@ -17,6 +17,7 @@ from reflex_bench.envs.tools.tool_task import (
     Expected,
     ToolTask,
     business_columns,
+    compared,
     first_state,
     projected,
     required_states,
@@ -105,7 +106,7 @@ def judge(task: ToolTask, world: World, facts: Mapping[str, Any] | None, handed_
 
 
 def _nearest(task: ToolTask, world: World) -> _Difference:
-    there = {name: Counter(rows) for name, rows in world.rows().items()}
+    there = {name: Counter(compared(name, row) for row in rows) for name, rows in world.rows().items()}
     found = []
     for state, rows in zip(required_states(task), task.required.states, strict=True):
         tables = sorted({*there, *state})

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reflex_bench.envs.tools.business.state import TABLES, Image, Row
-
-States = Mapping[str, Counter[Row]]
-"""How often each row is there, by table, bookkeeping columns aside."""
+from reflex_bench.envs.tools.business.state import TABLES, Image, Row, listed
 
 
 class CannotBeBuiltError(ValueError):
@@ -98,9 +96,19 @@ def business_columns(table: str) -> tuple[str, ...]:
 
 
 def projected(table: str, row: Row) -> Row:
-    """Return a row of the database without its bookkeeping columns."""
+    """Return a row of the database without its bookkeeping columns, as `compared` has it."""
     kept = business_columns(table)
-    return tuple(value for name, value in zip(TABLES[table].names, row, strict=True) if name in kept)
+    return compared(
+        table, tuple(value for name, value in zip(TABLES[table].names, row, strict=True) if name in kept)
+    )
+
+
+def compared(table: str, row: Row) -> Row:
+    """Return a row of an end state in the form in which rows are compared: guests of a meal have no order."""
+    if table != "expense_lines":
+        return row
+    *rest, guests = row
+    return (*rest, json.dumps(sorted(map(str, listed(guests))), ensure_ascii=False))
 
 
 def first_state(image: Image) -> dict[str, Counter[Row]]:
@@ -136,7 +144,8 @@ def row_of(expected: Expected, image: Image) -> tuple[Row, Row | None]:
     missing = [name for name in kept if name not in after]
     if missing:
         raise CannotBeBuiltError(f"a new row of {expected.table} lacks {', '.join(missing)}")
-    return tuple(after[name] for name in kept), tuple(before[name] for name in kept) if before else None
+    made = compared(expected.table, tuple(after[name] for name in kept))
+    return made, compared(expected.table, tuple(before[name] for name in kept)) if before else None
 
 
 def required_states(task: ToolTask) -> list[dict[str, Counter[Row]]]:

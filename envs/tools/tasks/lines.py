@@ -10,8 +10,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from reflex_bench.core.errors import UsageError
+from reflex_bench.core.errors import UsageError, unknown
 from reflex_bench.envs.tools.business.state import Image
+from reflex_bench.envs.tools.tasks.families import FAMILIES
 from reflex_bench.envs.tools.tool_task import (
     CannotBeBuiltError,
     Expected,
@@ -23,6 +24,8 @@ from reflex_bench.envs.tools.tool_task import (
 )
 
 FILE = "tasks.jsonl"
+_FAMILIES = tuple(family.name for family in FAMILIES)
+_ENDS = ("respond", "hand_over")
 
 
 class _Line(BaseModel):
@@ -136,6 +139,12 @@ def _read(where: str, line: str) -> ToolTask:
         raise UsageError(f"{where}: {place}: {first['msg'][:200]}") from None
     except ValueError as error:
         raise UsageError(f"{where}: no JSON: {str(error)[:200]}") from None
+    if told.family not in _FAMILIES:
+        raise UsageError(f"{where}: {unknown('family of tasks', told.family, _FAMILIES)}")
+    if told.plan[-1].tool not in _ENDS:
+        raise UsageError(
+            f"{where}: the plan of {told.id} ends with {told.plan[-1].tool}; respond or hand_over is wanted"
+        )
     try:
         image = Image.read(told.image.model_dump())
         task = _made(told, image)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from reflex_bench.envs.tools.tasks.drafts import Draft, Family, changed, new, of, respond, rows, step
 from reflex_bench.envs.tools.tasks.scene import HOUR, Order, Person, Scene
 from reflex_bench.envs.tools.tasks.wording import from_colleague
@@ -42,12 +44,20 @@ def _orders(scene: Scene) -> tuple[Order, Order, Order, Person]:
     return right, odd, waits, clerk
 
 
-def _looked_up(orders: list[Order]) -> list[PlanStep]:
-    tools = ("tool_orders_v3", "tool_payments_v2", "tool_shipment_v2")
-    return [
-        step("tool_policies_v1", query="reconcile"),
-        *(step(tool, order_id=order.id) for order in orders for tool in tools),
-    ]
+def _looked_up(orders: list[Order], short: Sequence[Order] = ()) -> list[PlanStep]:
+    """The rules, and what each order needs: its total, its payment, its shipment.
+
+    Args:
+        orders: in the order of the message.
+        short: of which the total does not matter, because they are not settled.
+    """
+    steps = [step("tool_policies_v1", query="reconcile")]
+    for order in orders:
+        if order not in short:
+            steps.append(step("tool_orders_v3", order_id=order.id))
+        steps.append(step("tool_payments_v2", order_id=order.id))
+        steps.append(step("tool_shipment_v2", order_id=order.id))
+    return steps
 
 
 def _settle(order: Order) -> tuple[PlanStep, Expected]:
@@ -75,7 +85,7 @@ def differing(scene: Scene) -> Draft:
         message=from_colleague(scene.dice, scene.name(), OPEN, orders=told).replace(
             "stays open", "waits for its shipment"
         ),
-        plan=(*_looked_up(orders), settle, note, respond("Done.", payment_id=waits.payment)),
+        plan=(*_looked_up(orders, [waits]), settle, note, respond("Done.", payment_id=waits.payment)),
         facts={"payment_id": waits.payment},
         required=rows(settled, new("outbox", recipient=clerk.id)),
     )
@@ -93,7 +103,7 @@ def half_done(scene: Scene) -> Draft:
     orders, told = _listed(scene, [right, waits, other])
     settle, settled = _settle(right)
     again, _ = _settle(other)
-    looked = _looked_up(orders)
+    looked = _looked_up(orders, [waits])
     paid = next(
         number for number, each in enumerate(looked) if each == step("tool_payments_v2", order_id=other.id)
     )
@@ -122,7 +132,7 @@ def already(scene: Scene) -> Draft:
     settle, settled = _settle(right)
     return Draft(
         message=from_colleague(scene.dice, scene.name(), OPEN, orders=told),
-        plan=(*_looked_up(orders), settle, respond("Done.", payment_id=waits.payment)),
+        plan=(*_looked_up(orders, [waits]), settle, respond("Done.", payment_id=waits.payment)),
         facts={"payment_id": waits.payment},
         required=rows(settled),
     )
