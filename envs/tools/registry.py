@@ -165,8 +165,9 @@ def _made(changes: lined.Lined | None) -> Registry:
     for id, entry in found.items():
         _refuse(origin[id], entries.by_itself(entry))
     offered = {id: entry for id, entry in found.items() if entry.get("offered", True)}
-    for id, entry in offered.items():
-        _refuse(origin[id], entries.among(entry, offered))
+    # Changed ones first: what does not fit together is told of the change, and not of what ships.
+    for id in sorted(offered, key=lambda id: origin[id][0] is not changes):
+        _refuse(origin[id], entries.among(offered[id], offered))
     tools = {id: _tool(entry) for id, entry in offered.items()}
     told = json.dumps([asdict(tool) for tool in tools.values()], sort_keys=True, ensure_ascii=False)
     return Registry(MappingProxyType(tools), hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:16])
@@ -223,6 +224,9 @@ def _unchangeable(entry: Mapping[str, Any], shipped: Mapping[str, Any]) -> Itera
 def _changed(shipped: Mapping[str, Any], entry: Mapping[str, Any]) -> Mapping[str, Any]:
     """The entry of the registry with what a file says; what only its former class has goes with that class."""
     made = {**shipped, **entry}
+    for name in entries.FURTHER:
+        if name in made and made[name] is None:
+            del made[name]
     if made.get("effect") != shipped["effect"]:
         for name in ("undo", "confirm"):
             if name not in entry:

@@ -186,9 +186,8 @@ def among(entry: Entry, others: Mapping[str, Entry]) -> Iterator[Fault]:
     if undo is not None:
         yield from _of_undo(entry, undo, others)
     for fact in entry.get("record", ()):
-        rival = next(
-            (id for id, each in others.items() if fact in each.get("record", ()) and id < entry["id"]), None
-        )
+        rivals = (id for id, each in others.items() if fact in each.get("record", ()) and id != entry["id"])
+        rival = next(rivals, None)
         if rival is not None:
             yield ("record",), f"{rival} is the system of record for {fact} already"
 
