@@ -180,7 +180,7 @@ def opened(
 ) -> Desked:
     """A trial with these controls under these faults; a reminder is harm unless it is the first to LN-233."""
     library, clock = Library(), Clock()
-    forecast = Forecast(Weather.read(faults), REGISTRY, 0)
+    forecast = Forecast(Weather.read(faults), REGISTRY, seed)
     world = cast(World, library)
     channel = Channel(task, world, forecast, clock, lambda: cast(World, Library()))
     desk = Desk(task, "extend the loan LN-233", "desk", REGISTRY, world, clock, sent_before)

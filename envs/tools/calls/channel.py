@@ -146,7 +146,13 @@ class Channel:
             return (410, {"code": "VERSION_MISMATCH", "message": message}), arguments
         if drift.old in arguments:
             message = f"{drift.old} is not known any more; this field is called {drift.new}"
-            return (422, {"code": "INVALID_PARAMETER", "field": drift.old, "message": message}), arguments
+            body = {
+                "code": "INVALID_PARAMETER",
+                "field": drift.old,
+                "renamed_to": drift.new,
+                "message": message,
+            }
+            return (422, body), arguments
         return None, {drift.old if name == drift.new else name: each for name, each in arguments.items()}
 
     def _shaped(

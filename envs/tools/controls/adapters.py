@@ -56,7 +56,7 @@ class Adapters(Control):
         """See `Control`."""
         if call.tool is None:
             return None
-        mended, names = adapted(call.arguments, call.tool.parameters)
+        mended, names = adapted(call.arguments, desk.parameters(call.tool))
         if names:
             call.arguments = mended
             desk.counts.update(f"adapter_{name}" for name in names)

@@ -96,6 +96,7 @@ class Desk:
         price: what calls cost so far.
         minutes: of people.
         done: calls that went out in this trial.
+        renamed: old and new name of a field, by the tool that told so.
     """
 
     task: str
@@ -110,6 +111,16 @@ class Desk:
     price: float = 0.0
     minutes: int = 0
     done: int = 0
+    renamed: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def parameters(self, tool: Tool) -> Mapping[str, Any]:
+        """Return the schema of a tool's arguments, with the new names of fields that its answers told in this trial."""
+        old, new = self.renamed.get(tool.id, ("", ""))
+        if not old:
+            return tool.parameters
+        named = {new if name == old else name: each for name, each in tool.parameters["properties"].items()}
+        required = [new if name == old else name for name in tool.parameters.get("required", ())]
+        return {**tool.parameters, "properties": named, "required": required}
 
     def spoke(self, control: str, call: Call, right: bool | None = None) -> None:
         """Count that a control did something about a call, and whether that was right where it can be told."""

@@ -42,7 +42,7 @@ class Schema(Control):
         """See `Control`."""
         if call.tool is None:
             return None
-        fault = first_fault(call.arguments, call.tool.parameters)
+        fault = first_fault(call.arguments, desk.parameters(call.tool))
         return refusal(self.name, *fault) if fault else None
 
 

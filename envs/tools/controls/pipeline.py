@@ -13,6 +13,7 @@ from reflex_bench.envs.tools.controls import answers, checks, delivery
 from reflex_bench.envs.tools.controls.adapters import Adapters
 from reflex_bench.envs.tools.controls.base import Call, Control, Desk, Outcome
 from reflex_bench.envs.tools.controls.options import Numbers
+from reflex_bench.envs.tools.registry import Tool
 
 MAX_TRIES = 12
 """Of one call, whatever the registry allows."""
@@ -134,12 +135,18 @@ class Pipeline:
             outcome = Outcome(
                 response.status, response.text, _parsed(response.text), response=response, tries=tries
             )
+            self._note_renamed(call.tool, outcome)
             for control in self.controls:
                 outcome = control.look(call, outcome, self.desk)
             pause = self._pause(call, outcome)
             if pause is None or tries == MAX_TRIES:
                 return outcome
             self.desk.clock.advance(pause)
+
+    def _note_renamed(self, tool: Tool, outcome: Outcome) -> None:
+        """A contract that is out of date is brought up to date by the tool's own refusal."""
+        if isinstance(outcome.body, dict) and isinstance(new := outcome.body.get("renamed_to"), str):
+            self.desk.renamed[tool.id] = (str(outcome.body.get("field")), new)
 
     def _pause(self, call: Call, outcome: Outcome) -> int | None:
         assert call.tool is not None

@@ -48,6 +48,13 @@ def test_a_refusal_was_right_where_a_copy_of_the_world_would_refuse_or_harm() ->
     assert desk.library.sent == []
 
 
+def test_a_contract_that_is_out_of_date_learns_the_new_name_of_a_field_from_the_tool() -> None:
+    desk = opened({"schema": True}, "drift=1", task="loan-0009", seed=1)
+    told = [desk.call("tool_card_v1", **LOAN), desk.call("tool_card_v1", loan_ref="LN-233")]
+    assert [each.status for each in told] == [422, 200]
+    assert desk.call("tool_card_v1", **LOAN).refused_by == "schema"
+
+
 def test_adapters_mend_what_is_plainly_meant_and_count_it() -> None:
     with_it, without = opened({"adapters": True, "schema": True}), opened({"schema": True})
     for desk in (with_it, without):
