@@ -176,7 +176,7 @@ class Desked:
 
 
 def opened(
-    controls: Mapping[str, Any] | None = None, faults: str = "none", task: str = "loan-0001"
+    controls: Mapping[str, Any] | None = None, faults: str = "none", task: str = "loan-0001", seed: int = 0
 ) -> Desked:
     """A trial with these controls under these faults; a reminder is harm unless it is the first to LN-233."""
     library, clock = Library(), Clock()
