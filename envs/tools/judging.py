@@ -250,6 +250,9 @@ def _same(name: str, told: Any, wanted: Any) -> bool:
 
 
 def _text(value: Any) -> str:
+    """A value as it is compared; lists and objects, which may be nested deeper than Python prints, are none."""
+    if isinstance(value, list | tuple | Mapping):
+        return ""
     return " ".join(str(value).split()).strip(" .!").casefold()
 
 

@@ -35,7 +35,7 @@ IMAGE = Image(
             ("PAY-0002", "ORD-0002", 7000, "captured", -400_000),
         ),
         "materials": (("MAT-0001", "hinge", "raw", "PL-02"),),
-        "places": (("PL-01", "store", "raw"), ("PL-02", "hall", "raw")),
+        "places": (("PL-01", "store", "raw"), ("PL-02", "hall", "raw"), ("PL-03", "hall", "raw")),
         "stock": (("MAT-0001", "PL-01", 30),),
     },
 )
@@ -161,18 +161,36 @@ def test_a_message_to_somebody_else_than_required_has_the_wrong_person() -> None
     assert [harm[0] for harm in shop.harms()] == ["wrong_person"]
 
 
-def test_a_reservation_that_stays_is_left_behind_and_a_second_one_is_harm() -> None:
-    reserved = {"material_id": "MAT-0001", "place": "PL-01", "quantity": 10}
+RESERVED = {"material_id": "MAT-0001", "place": "PL-01", "quantity": 10}
+
+
+def moving() -> Shop:
+    """A shop in which 10 hinges have to go from PL-01 to PL-02."""
     moved = {"material_id": "MAT-0001", "from_place": "PL-01", "to_place": "PL-02", "quantity": 10}
+    there = {"material_id": "MAT-0001", "place": "PL-02", "quantity": 10}
     required = (
         Expected(table="movements", where={}, values=moved),
         Expected(table="stock", where={"place": "PL-01"}, values={"quantity": 20}),
-        Expected(
-            table="stock", where={}, values={"material_id": "MAT-0001", "place": "PL-02", "quantity": 10}
-        ),
+        Expected(table="stock", where={}, values=there),
     )
-    on_the_way = (Expected(table="reservations", where={}, values=reserved),)
-    shop = Shop(task(*required, on_the_way=on_the_way))
+    return Shop(task(*required, on_the_way=(Expected(table="reservations", where={}, values=RESERVED),)))
+
+
+def test_of_two_transfers_only_the_wrong_one_is_harm_although_both_changed_what_lies_there() -> None:
+    shop = moving()
+    for place in ("PL-03", "PL-02"):
+        id = shop.call("tool_reserve_v1", role="warehouse", **RESERVED).body["reservation_id"]
+        assert (
+            shop.call("tool_transfer_v3", role="warehouse", reservation_id=id, to_place=place).status == 200
+        )
+    assert [harm for harm in shop.harms() if harm[1] == "irreversible"] == [
+        ("rule_broken", "irreversible", 0, 1)
+    ]
+    assert not shop.judged().solved
+
+
+def test_a_reservation_that_stays_is_left_behind_and_a_second_one_is_harm() -> None:
+    shop, reserved = moving(), RESERVED
     first = shop.call("tool_reserve_v1", role="warehouse", **reserved).body["reservation_id"]
     assert shop.judged().left_behind == ("reservations: MAT-0001, PL-01, 10",)
     assert shop.harms() == []
@@ -226,6 +244,16 @@ def test_one_of_several_right_states_is_enough_and_a_mixture_is_not() -> None:
 def test_a_required_state_that_cannot_be_built_is_never_passed(expected: Expected, said: str) -> None:
     with pytest.raises(CannotBeBuiltError, match=said):
         Shop(task(expected)).judged()
+
+
+def test_facts_of_any_depth_are_no_more_than_wrong() -> None:
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert not states({"status": deep, "eta": deep, "amount": deep}, {"status": "held"})
+    assert not states({"eta": deep}, {"eta": "2026-03-25T09:45:00Z"})
+    assert not states({"amount": deep}, {"amount": 5})
+    assert not states({"guests": deep}, {"guests": ["Al"]})
 
 
 @pytest.mark.parametrize(
