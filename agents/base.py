@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from reflex_bench.core.errors import ReflexError
-from reflex_bench.envs.base import Action, Environment, ParsePolicy, Prompts, StepResult, Task
+from reflex_bench.envs.base import HANDED_OVER, Action, Environment, ParsePolicy, Prompts, StepResult, Task
 from reflex_bench.models.base import Message, Reply
 
 Outcome = Literal[
     "success",  # the environment says so
     "failure",  # the environment ended the episode without success
+    "handed_over",  # the agent gave the task to a person, where that was not the right end
     "step_limit",  # as many steps as allowed
     "loop",  # the same actions with the same answers, over and over
     "gave_up",  # the agent said so
@@ -35,6 +36,19 @@ ENDED: Mapping[str, str] = {
     "cut_off": "you thought for so long that no room was left for an action",
 }
 """How an outcome is told to a reflector."""
+
+ENDED_APART: Mapping[str, str] = {HANDED_OVER: "you handed the request over to a person"}
+"""The same of outcomes that few environments have; they count in the prompt hash of those alone."""
+
+
+def told_ending(outcome: str, steps: int) -> str:
+    """Return how an outcome is told to a reflector.
+
+    Args:
+        outcome: any but `success` and `error`.
+        steps: of the trial.
+    """
+    return {**ENDED, **ENDED_APART}[outcome].format(steps=steps)
 
 
 class CallLimit(ReflexError):

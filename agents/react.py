@@ -16,7 +16,7 @@ from reflex_bench.agents.guards import is_loop, says_the_same_again
 from reflex_bench.agents.messages import MAX_UNREAD_LENGTH
 from reflex_bench.agents.reflection.cutting import missing
 from reflex_bench.core.errors import ContextOverflow
-from reflex_bench.envs.base import Action, Environment, Episode, Prompts, StepResult, Task
+from reflex_bench.envs.base import HANDED_OVER, Action, Environment, Episode, Prompts, StepResult, Task
 
 GIVE_UP = "give up"
 """The action by which an agent ends its trial, in every environment."""
@@ -88,7 +88,7 @@ def _ending(action: Action, result: StepResult, steps: list[Step], limits: Limit
     if result.won:
         return "success"
     if result.done:
-        return "failure"
+        return "handed_over" if result.reason == HANDED_OVER else "failure"
     if action.command == GIVE_UP:
         return "gave_up"
     if is_loop(steps, limits.cycles) or (limits.same_action and says_the_same_again(steps)):

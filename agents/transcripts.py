@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from reflex_bench.agents.base import ENDED, CallLimit, Step, Trajectory
+from reflex_bench.agents.base import CallLimit, Step, Trajectory, told_ending
 from reflex_bench.agents.messages import format_turn, transcript
 from reflex_bench.core.errors import ContextOverflow, ReflexError
 from reflex_bench.core.shared_texts import HISTORY_HEADER
-from reflex_bench.envs.base import Action, Prompts
+from reflex_bench.envs.base import HANDED_OVER, Action, Prompts
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ def status_of(failed: Trajectory) -> str:
     """
     if failed.success:
         raise ReflexError(f"asked to reflect on a success: {failed.task.id}, trial {failed.trial}")
-    ended = ENDED[failed.outcome].format(steps=len(failed.steps))
+    ended = told_ending(failed.outcome, len(failed.steps))
     remark = " ".join(failed.remark.split())[:_MAX_REMARK_LENGTH]
     return f"STATUS: FAILED ({f'{ended}; {remark}' if remark else ended})"
 
@@ -116,7 +116,8 @@ def error_class_of(trajectory: Trajectory) -> str:
     """Return how a trial failed, e.g. `loop:invalid_actions`: how it ended, and what went wrong on the way.
 
     The second is the first of these that fits at least a third of the steps: `unparsed_replies`, `invalid_actions`,
-    `repeated_actions` (same action, same answer as before), `thoughts`; else `other`.
+    `repeated_actions` (same action, same answer as before), `thoughts`; else the error that valid commands met most
+    often, where the environment names errors; else `other`.
     """
     steps = trajectory.steps
     done = Counter((step.action, step.observation) for step in steps if step.action is not None)
@@ -127,12 +128,15 @@ def error_class_of(trajectory: Trajectory) -> str:
         "thoughts": sum(step.action is None and step.error is None for step in steps),
     }
     found = (name for name, count in signs.items() if count and count >= _OFTEN * len(steps))
-    return f"{trajectory.outcome}:{next(found, 'other')}"
+    met = Counter(step.reason for step in steps if step.valid and step.reason not in ("", HANDED_OVER))
+    return (
+        f"{trajectory.outcome}:{next(found, min(met, key=lambda kind: (-met[kind], kind), default='other'))}"
+    )
 
 
 def summary_of(failed: Trajectory, reflection: str) -> str:
     """Return one line about a failed trial, for the reflections on later ones of its error class."""
-    line = f"{failed.task.text} ({ENDED[failed.outcome].format(steps=len(failed.steps))}): {reflection}"
+    line = f"{failed.task.text} ({told_ending(failed.outcome, len(failed.steps))}): {reflection}"
     line = " ".join(line.split())
     return line if len(line) <= _MAX_SUMMARY_LENGTH else f"{line[: _MAX_SUMMARY_LENGTH - 1]}…"
 

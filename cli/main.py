@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from reflex_bench.cli import bench, checks, config, data, doctor, imports, models, plot, read
+from reflex_bench.cli import bench, checks, config, data, doctor, imports, models, plot, read, tools
 from reflex_bench.cli.arguments.once import take_each_option_once
 from reflex_bench.cli.arguments.places import as_called, called_as
 from reflex_bench.cli.encoding import print_in_any_encoding
@@ -51,6 +51,7 @@ app = typer.Typer(
 for module in (bench, read, plot, checks, imports, models, doctor, config):
     module.register(app)
 app.add_typer(data.app, name="data")
+app.add_typer(tools.app, name="tools")
 take_each_option_once(app)
 
 

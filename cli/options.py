@@ -43,7 +43,8 @@ Sources = Annotated[
     list[str] | None,
     option(
         OUTPUT,
-        "A YAML file, a shipped profile (paper, production, upstream-code), or key=value; may be repeated.",
+        "A YAML file, a shipped profile (paper, production, tools-arms, tools-production, upstream-code), or "
+        "key=value; may be repeated.",
         *("--config", "-c"),
         metavar="<str>",
         default="none",
@@ -126,6 +127,14 @@ class Selection:
         option(TASKS, "HotPotQA: wording of observations: reflex, react or reflexion.", default="reflex"),
     ] = None
     success: Annotated[str | None, option(TASKS, "HotPotQA: em, contains, or f1>=0.8.", default="em")] = None
+    faults: Annotated[
+        str | None,
+        option(TASKS, "Tools: none, light, storm, FILE, or e.g. ghost=0.3,timeout_done=0.1.", default="none"),
+    ] = None
+    world: Annotated[
+        str | None,
+        option(TASKS, "Tools: fresh, or carried from trial to trial of a task.", default="fresh"),
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +284,17 @@ SETTINGS = {
     **{name: name for name in ("tasks", "trials", "samples", "seed", "arms", "evaluator")},
     **{
         name: f"environment.{name}"
-        for name in ("split", "task_type", "engine", "sample", "corpus", "profile", "success")
+        for name in (
+            "split",
+            "task_type",
+            "engine",
+            "sample",
+            "corpus",
+            "profile",
+            "success",
+            "faults",
+            "world",
+        )
     },
     "task_id": "environment.task_ids",
     "model": "model.model",

@@ -10,10 +10,12 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "act": "agents.act:act",
         "cot": "agents.cot:cot",
         "cot-gold": "agents.cot:cot_gold",
+        "gold": "agents.gold:gold",
     },
     "environments": {
         "alfworld": "envs.alfworld.environment:create",
         "hotpotqa": "envs.hotpotqa.environment:create",
+        "tools": "envs.tools.environment:create",
     },
     "models": {
         "openai": "models.openai.model:create",
@@ -26,11 +28,13 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "reflexion": "agents.reflection.reflectors:reflexion",
         "last_attempt_and_reflexion": "agents.reflection.reflectors:last_attempt_and_reflexion",
         "structured": "agents.reflection.structured:structured",
+        "fallback": "agents.reflection.fallback:fallback",
     },
     "evaluators": {
         "environment": "agents.evaluation.evaluators:environment",
         "heuristic": "agents.evaluation.evaluators:heuristic",
         "model": "agents.evaluation.evaluators:model",
+        "rules": "agents.evaluation.rules:rules",
     },
     "memories": {
         "sliding": "agents.memory.base:sliding",

@@ -27,6 +27,10 @@ INVALID_REASONS: Mapping[str, str] = {
 }
 """Why an environment did not accept a command (`StepResult.reason`); an environment may have others of its own."""
 
+HANDED_OVER = "handed_over"
+"""The reason of a step with which an agent gives its task to a person, and the outcome of a trial in which that was not
+the right end. An environment in which that can be has it in `further_outcomes`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -102,7 +106,8 @@ class StepResult:
         won: the environment's own verdict; the only source of success.
         done: the environment ended the episode, won or not.
         valid: False where the environment did not accept the command.
-        reason: why it did not (a key of `INVALID_REASONS`); "" where it did, or where the environment does not say.
+        reason: why it did not (a key of `INVALID_REASONS`); "" where it did, or where the environment does not say. Of
+            a valid command that failed in the world, the name of the error.
     """
 
     observation: str
@@ -146,6 +151,7 @@ class Prompts:
         text: how an episode reads as one running text.
         published: the structure of the published loop's text, where there is one; its sentences are ours.
         needs_action: a turn that only thinks is not finished: its action is asked for.
+        advice: one line for each reason (`StepResult.reason`) with which a command may fail, for reflectors.
     """
 
     instruction: str
@@ -165,6 +171,7 @@ class Prompts:
     text: TextForm = field(default_factory=TextForm)
     published: TextForm | None = None
     needs_action: bool = False
+    advice: Mapping[str, str] = field(default_factory=dict)
 
 
 class Episode(Protocol):

@@ -7,6 +7,7 @@ without it stands in the protocol's docstring.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -161,6 +162,76 @@ class Recognises(Protocol):
             task: of the split.
             opening: the first observation of its episodes.
         """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Settlement:
+    """What is true of a trial when it is over for good.
+
+    Attributes:
+        won: whether the task is solved.
+        result: what was measured (`Episode.result`).
+        lines: further records of the trial, by the name of the file that they go to.
+    """
+
+    won: bool
+    result: Mapping[str, Any]
+    lines: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Settles(Protocol):
+    """An `Environment` in which something happens once a trial is judged; without it a trial's end is its end."""
+
+    def settle(self, task: Task, commands: Sequence[str], passed: bool) -> Settlement:
+        """End a trial for good. Equal trials are settled equally, however often that is asked for.
+
+        Args:
+            task: of the trial.
+            commands: that the agent gave, in order.
+            passed: whether the evaluator passed the trial.
+        """
+        ...
+
+
+@runtime_checkable
+class Carries(Protocol):
+    """An `Environment` in which a trial may begin where the trial before it ended.
+
+    Attributes:
+        carries: whether it does so, as it is set.
+    """
+
+    @property
+    def carries(self) -> bool: ...
+
+    def after(self, earlier: Sequence[Sequence[str]]) -> Environment:
+        """Return the same environment, whose episodes begin where earlier trials of their task ended.
+
+        Args:
+            earlier: the commands of each, in order. None of them had passed.
+        """
+        ...
+
+
+@runtime_checkable
+class TakesControls(Protocol):
+    """An `Environment` between whose commands and the agent safeguards can stand; without it `controls` is refused."""
+
+    def controlled(self, given: Mapping[str, Any]) -> Environment:
+        """Return the same environment with these controls.
+
+        Args:
+            given: by name: true, a mapping of numbers, or false or None for off.
+
+        Raises:
+            UsageError: a control does not exist, or a number it cannot have.
+        """
+        ...
+
+    def controls_told(self) -> str:
+        """Return the controls with their numbers, as they stand on a row; "" for none."""
         ...
 
 

@@ -22,7 +22,7 @@ from reflex_bench.envs.alfworld.official.package import missing_engine
 settings.register_profile("reflex", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("reflex")
 
-LONGEST = ("test_load_and_chaos.py", "test_readme.py", "test_engine_official.py", "test_slow_run.py")
+MAX_LENGTH = ("test_load_and_chaos.py", "test_readme.py", "test_engine_official.py", "test_slow_run.py")
 """Files with the longest tests, as `--durations` prints them."""
 
 
@@ -52,4 +52,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         ):
             item.add_marker("fast")
     slow = {item.path for item in items if not item.get_closest_marker("fast")}
-    items.sort(key=lambda item: (item.path not in slow, item.path.name not in LONGEST))
+    items.sort(key=lambda item: (item.path not in slow, item.path.name not in MAX_LENGTH))

@@ -14,7 +14,9 @@ from reflex_bench.envs.alfworld import metrics as of_games
 from reflex_bench.envs.hotpotqa import metrics as of_answers
 
 ROOT = Path(__file__).parents[1]
-ENVIRONMENTS = sorted(BUILT_IN["environments"])
+COMMON = {"tools"}
+"""Names of environments that are also words of the code: native tools, functools."""
+ENVIRONMENTS = sorted({*BUILT_IN["environments"]} - COMMON)
 METRICS = (*of_games.METRICS, *of_answers.METRICS)
 MEASURES = {metric.key for metric in METRICS} | {
     place.removeprefix("result.")
@@ -70,6 +72,7 @@ def named(file: Path, folder: str) -> set[str]:
 
 def test_the_names_that_are_looked_for_are_those_of_the_environments() -> None:
     assert ENVIRONMENTS == ["alfworld", "hotpotqa"]
+    assert sorted({*ENVIRONMENTS, *COMMON}) == sorted(BUILT_IN["environments"])
     assert {"em", "f1", "plan_length", "path_efficiency", "gold_pages_reached"} <= MEASURES
 
 

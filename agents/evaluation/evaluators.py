@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from reflex_bench.agents.base import ENDED, Ask, Evaluator, Trajectory, Verdict
+from reflex_bench.agents.base import Ask, Evaluator, Trajectory, Verdict, told_ending
 from reflex_bench.agents.evaluation.judge import ModelJudge
 from reflex_bench.agents.guards import is_loop
 from reflex_bench.agents.react import GIVE_UP
@@ -92,7 +92,7 @@ class Heuristic:
             return Verdict(False, self.name, reason=reason, critical_step=acted[self.max_actions])
         if trajectory.outcome in ("success", "failure"):
             return Verdict(True, self.name, reason="the attempt came to an end by itself")
-        return Verdict(False, self.name, reason=ENDED[trajectory.outcome].format(steps=len(steps)))
+        return Verdict(False, self.name, reason=told_ending(trajectory.outcome, len(steps)))
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,7 @@ repair                        what was done
 `wrong_label`                 the action stood behind another label than its own
 `other_punctuation`           round, full-width or other brackets, or another sign than a colon behind a label
 `letter_case`                 `search[…]` read as `Search[…]`, `Go To` as `go to`
+`json_form`                   arguments that are nearly JSON (single quotes, a trailing comma) read as JSON
 `spacing`                     blanks where none belong, or the action on the line after its label
 `quotes`, `brackets`          quotation marks or brackets around an action ignored
 `full_stop`                   punctuation after a command ignored

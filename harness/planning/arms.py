@@ -15,6 +15,7 @@ from reflex_bench.agents.reflection.reflectors import Reflector
 from reflex_bench.core.errors import UsageError
 from reflex_bench.core.parts import Part
 from reflex_bench.envs.base import Environment
+from reflex_bench.envs.declarations import TakesControls
 from reflex_bench.harness.parts.doors import is_ours
 from reflex_bench.harness.parts.environment_info import without_feedback
 from reflex_bench.harness.parts.own_prompts import with_prompts
@@ -76,7 +77,7 @@ class Arm:
 PARTS: Mapping[str, tuple[str, ...]] = {
     "run": (
         *("max_steps", "max_calls", "cycles", "same_action", "parse", "ask_again", "actions"),
-        *("examples", "layout", "prompt_hash", "api", "environment", "headers", "query"),
+        *("examples", "layout", "prompt_hash", "api", "environment", "headers", "query", "controls"),
     ),
     "acting": ("agent", "agent_prompts", *RoleConfig.model_fields),
     "watching": ("step_evaluator", *(f"step_evaluator_{name}" for name in RoleConfig.model_fields)),
@@ -116,8 +117,9 @@ def open_arm(name: str, arm: ArmConfig, common: Common) -> Arm:
     if evaluator.sources != ("environment",):
         # A judge that reads the verdict judges nothing, and an agent is not to know what its evaluator does not say.
         environment = with_prompts(without_feedback(environment), config.prompts)
+    environment, controls = _controlled(environment, {**config.controls, **arm.controls})
     environment = with_prompts(environment, arm.prompts)
-    agent, agent_name = open_agent(arm.agent, environment)
+    agent, agent_name, reference = open_agent(arm.agent, environment)
     part, reflector, reflector_name = open_reflector(arm.reflector, config, common.limits)
     remembers, memory = _memory(name, arm, config, part)
     limits = _placed(common.limits, memory if remembers else None, agent, agent_name)
@@ -132,6 +134,8 @@ def open_arm(name: str, arm: ArmConfig, common: Common) -> Arm:
         **settings_of(common.limits.layout, environment.prompts),
         "prompt_hash": common.hashes.of(environment, playable(environment), limits),
         **common.hashes.of_parts(agent, reflector, evaluator, environment),
+        **controls,
+        **({"reference": True} if reference else {}),
         **_run_settings(config, environment),
         **({"prompts": own["name"]} if (own := arm.prompts or config.prompts) else {}),
     }
@@ -161,6 +165,21 @@ def _placed(limits: Limits, memory: MemoryConfig | None, agent: Agent, name: str
             f"memory.place={memory.place}: agent {name!r} puts its memory where it likes; use place=task"
         )
     return replace(limits, layout=replace(limits.layout, memory=memory.place))
+
+
+def _controlled(environment: Environment, given: Mapping[str, Any]) -> tuple[Environment, dict[str, Any]]:
+    """Return an arm's environment with its controls, and what stands on the row of them: nothing where there are none.
+
+    Raises:
+        UsageError: the environment has none, or not such ones.
+    """
+    wanted = {name: value for name, value in given.items() if value not in (None, False)}
+    if given and not isinstance(environment, TakesControls):
+        raise UsageError(f"controls: {environment.name} has none; leave {', '.join(given)} out")
+    if not isinstance(environment, TakesControls) or not given:
+        return environment, {}
+    made = environment.controlled(given)
+    return made, {"controls": made.controls_told()} if wanted and isinstance(made, TakesControls) else {}
 
 
 def _every(arm: ArmConfig, config: Config) -> int:

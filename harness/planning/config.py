@@ -105,6 +105,8 @@ class ArmConfig(Section):
     """None takes the run's."""
     prompts: OwnPrompts = None
     """Texts in place of the environment's, by file or shipped name; None takes the run's."""
+    controls: dict[str, Any] = Field(default_factory=dict)
+    """On top of the run's; `false` switches one off."""
     actor: RoleOverride = RoleOverride()
     evaluation: EvaluationOverride = EvaluationOverride()
     reflection: ReflectionOverride = ReflectionOverride()
@@ -232,6 +234,9 @@ class Config(Section):
     history: Annotated[int, Field(ge=0)] = 0
     """How many earlier failures of the same kind are summed up before a reflector."""
     memory: MemoryConfig = MemoryConfig()
+    controls: dict[str, Any] = Field(default_factory=dict)
+    """Safeguards between an agent and the commands of an environment that has any: by name `true`, or a mapping of
+    numbers, `{retry: {most: 2}}`."""
     memory_from: str | None = None
     """A run whose memory, arm by arm, this one begins with."""
     arms: dict[str, ArmConfig] = Field(

@@ -75,7 +75,7 @@ def check_players(
     """
     for settings in arms:
         for role, does in ROLES.items():
-            spec = settings[role]
+            spec = None if role == "model" and settings.get("reference") else settings[role]
             known = getattr(models[spec], "plays", None) if spec else None
             if known is not None and environment.name not in known:
                 raise UsageError(

@@ -22,7 +22,7 @@ REFLECTORS: Mapping[str, str] = {"reflexion": "reflexion"}
 """What an arm of this name makes of a failed trial where nothing is said; all others: `none`."""
 
 ROLES = ("actor", "evaluation", "reflection")
-SHARED = ("agent", "reflector", "evaluator", "step_evaluator", "memory", *ROLES)
+SHARED = ("agent", "reflector", "evaluator", "step_evaluator", "memory", "controls", *ROLES)
 """What can be set for the run, and for one arm."""
 
 DEFAULT_ENVIRONMENT = "alfworld"

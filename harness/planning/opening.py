@@ -44,8 +44,8 @@ def open_environment(options: Mapping[str, Any]) -> Environment:
     )
 
 
-def open_agent(setting: str | Mapping[str, Any], environment: Environment) -> tuple[Agent, str]:
-    """Return the agent that a configuration names, and how it stands on the row.
+def open_agent(setting: str | Mapping[str, Any], environment: Environment) -> tuple[Agent, str, bool]:
+    """Return the agent that a configuration names, how it stands on the row, and whether it is only a reference.
 
     Raises:
         UsageError: there is none, it has no such options, or the environment lacks what it needs.
@@ -54,7 +54,7 @@ def open_agent(setting: str | Mapping[str, Any], environment: Environment) -> tu
     part = parts.find("agents", name)
     if missing := _missing(part, environment):
         raise UsageError(f"{part.title} makes no sense for {environment.name}: it has no {missing}")
-    return parts.made_with(part, options), parts.described(part, options)
+    return parts.made_with(part, options), parts.described(part, options), bool(part.states("reference"))
 
 
 def playable(environment: Environment) -> list[Agent]:

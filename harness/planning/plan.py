@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from reflex_bench.agents.base import Limits
 from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.base import Environment, ReadsAdmissible, Split
-from reflex_bench.envs.declarations import GrowsOnDemand
+from reflex_bench.envs.declarations import Carries, GrowsOnDemand
 from reflex_bench.harness.parts.doors import check_split
 from reflex_bench.harness.parts.own_prompts import with_prompts
 from reflex_bench.harness.planning.arms import Arm, Common, open_arm
@@ -119,6 +119,11 @@ def _check(config: Config, environment: Environment, split: Split) -> None:
     if config.limits.parse == "admissible" and not isinstance(environment, ReadsAdmissible):
         raise UsageError(
             f"parse=admissible: {environment.name} lists no admissible commands; use parse=repair"
+        )
+    if config.samples and isinstance(environment, Carries) and environment.carries:
+        raise UsageError(
+            "--world carried does not go with --samples: independent attempts cannot follow one another in one world; "
+            "use --trials"
         )
     if not split.tasks:
         raise UsageError(f"split {split.name!r} has no task that fits the selection")

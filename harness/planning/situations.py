@@ -210,7 +210,7 @@ def reflecting(reflect: Reflector, environment: Environment, limits: Limits) -> 
     """Yield what a reflector puts before a model, and what of its reflections stands before the next trial's."""
     prompts, trial = environment.prompts, failed_trial(environment, limits)
     unanswered = [CallLimit("no reply")]
-    for outcome in ENDED:
+    for outcome in (*ENDED, *getattr(environment, "further_outcomes", ())):
         failed = replace(trial, outcome=cast(Outcome, outcome), remark=REMARK if outcome == "loop" else "")
         yield _reflected(reflect, failed, prompts, unanswered)
     for verdict in _verdicts(trial, prompts):

@@ -36,6 +36,7 @@ def notes(run: Run) -> tuple[str, ...]:
         *never_acted(run),
         *uncalled(run),
         *unread(run, [arm for arm in run.arms if not why_idle(run, arm)]),
+        *references(run),
         *reality(run),
         *_status(run),
         *_errors(run),
@@ -67,6 +68,15 @@ def decisive_notes(run: Run) -> tuple[str, ...]:
         *_contamination(run),
         *definitions(run),
     )
+
+
+def references(run: Run) -> Iterable[str]:
+    """Yield a note for every arm that is no agent under test."""
+    for arm in run.arms:
+        if run.settings(arm).get("reference"):
+            yield (
+                f"{arm} is no agent under test: it is told the solution of every task, and shows what can be reached."
+            )
 
 
 def shared_trials(run: Run) -> dict[tuple[int, tuple[str, ...]], int]:

@@ -10,7 +10,7 @@ from typing import Any
 from reflex_bench.core.control_characters import strip_control_chars
 from reflex_bench.core.errors import UsageError, unknown
 from reflex_bench.core.jsonl import read_lines
-from reflex_bench.harness.storage.run_info import read_info
+from reflex_bench.harness.storage.run_info import as_mapping, read_info
 from reflex_bench.harness.storage.trials import checked_lines, recorded
 
 
@@ -116,9 +116,26 @@ def as_lines(row: Mapping[str, Any], width: int, reasoning: bool = False) -> Ite
         yield from _wrapped("red", "error      ", row["error"] or "", width)
         return
     yield from _wrapped("", "           ", row["opening"], width)
+    modes, acted = _modes(row), 0
     for step in row["trajectory"]:
         yield from _step(step, width, reasoning)
+        acted += step["action"] is not None
+        if step["action"] is not None and acted in modes:
+            yield from _wrapped("magenta", "    in the end ", modes[acted], width)
     yield from _ending(row, width)
+
+
+def _modes(row: Mapping[str, Any]) -> dict[int, str]:
+    """What became of the commands of a trial that were not simply done, by their places from 1."""
+    lines = as_mapping(row.get("lines"))
+    listed = [each for each in lines.values() if isinstance(each, list)]
+    records = [each for rows in listed for each in rows if isinstance(each, Mapping)]
+    told = {each.get("step"): each.get("mode") for each in records}
+    return {
+        step: str(mode)
+        for step, mode in told.items()
+        if isinstance(step, int) and mode not in (None, "", "real")
+    }
 
 
 def _step(step: Mapping[str, Any], width: int, reasoning: bool) -> Iterator[tuple[str, str]]:

@@ -27,6 +27,7 @@ from reflex_bench.harness.planning.arms import Arm, fingerprint
 from reflex_bench.harness.planning.plan import Plan
 from reflex_bench.harness.planning.roles import RoleConfig
 from reflex_bench.harness.running.role_client import RoleClient
+from reflex_bench.harness.running.settling import environment_after, settled
 from reflex_bench.harness.storage.journal import Call, Journal
 from reflex_bench.harness.storage.records import (
     Spent,
@@ -118,6 +119,7 @@ class Chain:
         )
         self._where, self._sample = Where(self.arm.name, self.task, 1, ""), ""
         self._shown: tuple[str, ...] = ()
+        self._environment, self._earlier = self.arm.environment, list[Trajectory]()
         self._spent: dict[str, Spent] = {}
         self._failures: list[tuple[str, str]] = []
 
@@ -129,8 +131,9 @@ class Chain:
         """
         started = time.perf_counter()
         try:
-            trial = next(self._trials)
-            row = trial_row(self._where, trial, self._spent)
+            judged = next(self._trials)
+            trial, more = settled(self._environment, judged)
+            row = {**trial_row(self._where, trial, self._spent), **more}
         except RunStopped:
             raise
         except TrialError as error:
@@ -158,8 +161,10 @@ class Chain:
         lineage = [self._sample, self.task.fingerprint, acting, self._where.attempt]
         self._where = Where(self.arm.name, self.task, trial, fingerprint(lineage))
         self._shown, self._spent = memory, {}
+        self._environment = environment_after(self.arm.environment, self._earlier)
         played, spent = self.shared.once(self._where.attempt, lambda: self._play(trial, memory))
         self._spent = dict(spent)
+        self._earlier.append(played)
         return played
 
     def _play(self, trial: int, memory: tuple[str, ...]) -> tuple[Trajectory, dict[str, Spent]]:
@@ -171,7 +176,7 @@ class Chain:
         ask = self._asking("actor", self.arm.actor, self.plan.max_calls)
         watching = self._asking("step_evaluator", self.arm.evaluation, self.plan.max_calls)
         self._spent = {"actor": ask.spent, "step_evaluator": watching.spent}
-        environment, watch = self.arm.environment, self._watch(watching)
+        environment, watch = self._environment, self._watch(watching)
         if is_ours(self.arm.agent) and is_ours(environment):
             played = self.arm.agent(self.task, trial, memory, environment, ask, self.arm.limits, watch)
         else:

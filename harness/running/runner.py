@@ -23,6 +23,7 @@ from reflex_bench.harness.running.budget import Budget
 from reflex_bench.harness.running.chain import Chain, SingleFlight
 from reflex_bench.harness.running.memory_io import begin, leave
 from reflex_bench.harness.running.progress import Ended, Progress
+from reflex_bench.harness.running.settling import write_further
 from reflex_bench.harness.storage.refused import is_for_good
 from reflex_bench.harness.storage.store import Store
 from reflex_bench.models.base import Reply, Request
@@ -91,6 +92,7 @@ class Runner:
             if not self._reason:
                 self._store.sort()
             leave(self._plan, self._store.path)
+            write_further(self._plan.environment, self._store.path)
         except RunStopped as stop:
             self._reason = self._reason or str(stop)
         status = "interrupted" if interrupted else "stopped" if self._reason else "complete"

@@ -29,7 +29,7 @@ BULKY = (
         "reflection",
         "reflection_data",
     ),
-    *("spent", "traceback"),
+    *("spent", "traceback", "lines", "ended"),
 )
 """The keys that only a reader of trajectories needs."""
 
@@ -231,7 +231,7 @@ def read_spent(row: Mapping[str, Any], roles: Sequence[str]) -> dict[str, Spent]
 def read_trajectory(row: Mapping[str, Any], task: Task) -> Trajectory:
     """Return the trajectory that a row was made from."""
     steps = tuple(Step(**{**step, "repairs": tuple(step["repairs"])}) for step in row["trajectory"])
-    memory, outcome = tuple(row["memory"]), row["outcome"]
+    memory, outcome = tuple(row["memory"]), row.get("ended", row["outcome"])
     return Trajectory(
         task, row["trial"], memory, row["opening"], steps, outcome, row["result"], row["remark"]
     )

@@ -214,4 +214,4 @@ def test_the_model_is_asked_only_where_it_decides():
     assert build({"any": ["environment", "model"]})(trial("loop"), PROMPTS, judge).success
     assert not build({"all": ["environment", "model"]})(trial("loop"), PROMPTS, nobody).success
     assert isinstance(build("model"), ModelJudge)
-    assert [part.name for part in parts.ours("evaluators")] == ["environment", "heuristic", "model"]
+    assert [part.name for part in parts.ours("evaluators")] == ["environment", "heuristic", "model", "rules"]

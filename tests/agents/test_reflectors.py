@@ -195,12 +195,12 @@ def test_an_unknown_reflector_is_named_with_the_nearest_one():
 def test_every_reflector_can_be_built():
     found = {part.name: part for part in parts.ours("reflectors")}
     assert sorted(found) == [
-        *("last_attempt", "last_attempt_and_reflexion", "none", "reflexion", "structured")
+        *("fallback", "last_attempt", "last_attempt_and_reflexion", "none", "reflexion", "structured")
     ]
     asking = {name for name, part in found.items() if part.states("asks_model", True)}
     assert asking == {"last_attempt_and_reflexion", "reflexion", "structured"}
     newest = {name for name, part in found.items() if part.states("newest_only")}
-    assert newest == {"last_attempt", "last_attempt_and_reflexion"}
+    assert newest == {"fallback", "last_attempt", "last_attempt_and_reflexion"}
     for name in found:
         assert callable(reflectors.build(name, LIMITS))
 

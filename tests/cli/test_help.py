@@ -12,6 +12,7 @@ from reflex_bench.cli import options
 from reflex_bench.cli.main import app
 from reflex_bench.envs.alfworld.environment import Options as AlfworldOptions
 from reflex_bench.envs.hotpotqa.environment import Options as HotpotqaOptions
+from reflex_bench.envs.tools.environment import Options as ToolsOptions
 from reflex_bench.harness.planning.config import Config
 
 COMMANDS = (
@@ -33,6 +34,7 @@ COMMANDS = (
     ),
     *("data", "data generate", "data fetch", "data list", "data clean"),
     *("import", "import rows", "import reflexion-logs"),
+    *("tools", "tools list", "tools check", "tools openapi"),
 )
 
 
@@ -86,7 +88,8 @@ def test_every_command_is_read_here() -> None:
 
 def test_the_defaults_of_bench_are_those_of_the_configuration(monkeypatch) -> None:
     found = options_in(help_of("bench", monkeypatch))
-    environments = {**AlfworldOptions().model_dump(), **HotpotqaOptions().model_dump()}
+    environments = {**ToolsOptions().model_dump(), **AlfworldOptions().model_dump()}
+    environments |= HotpotqaOptions().model_dump()
     compared = 0
     for parameter, setting in options.SETTINGS.items():
         shown = re.search(r"\[default: ([^\]]+)\]", found["--" + parameter.replace("_", "-")])

@@ -360,6 +360,7 @@ def test_ours_state_what_others_must_know() -> None:
         "act": "act_instruction",
         "cot": "cot_instruction",
         "cot-gold": "cot_instruction",
+        "gold": None,
     }
     with pytest.raises(
         UsageError, match="agent 'cot-gold' makes no sense for alfworld: it has no prompt for it"

@@ -179,6 +179,7 @@ NO_PROMPT = {
     "conversation": {"ASKED_FOR_ACTION", "ASKED_ONCE_MORE", "NO_TOOL_CALL"},  # names of repairs
     "cutting": {"MORE"},  # is never sent
     "react": {"GIVE_UP"},  # what an agent may write; the instructions do not name it
+    "rules": {"BROKEN"},  # the name of a result
     "revising": {"SCHEMA"},  # the name of a rule
 }
 """Constants of the agents that no model sees."""

@@ -1,0 +1,1 @@
+"""The registry of tools as a file: read with its lines, checked, listed, and told as OpenAPI."""
