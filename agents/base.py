@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
+from reflex_bench.agents.limits import Layout as Layout
+from reflex_bench.agents.limits import Limits as Limits
 from reflex_bench.core.errors import ReflexError
-from reflex_bench.envs.base import HANDED_OVER, Action, Environment, ParsePolicy, Prompts, StepResult, Task
+from reflex_bench.envs.base import HANDED_OVER, Action, Environment, Prompts, StepResult, Task
 from reflex_bench.models.base import Message, Reply
 
 Outcome = Literal[
@@ -66,56 +68,6 @@ class Ask(Protocol):
             ContextOverflow, ModelError, RunStopped: see `reflex_bench.models.base.Model.complete`.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How an episode is put before a model.
-
-    Attributes:
-        text: as one running text (`reflex_bench.envs.text_form.TextForm`), not as the turns of a chat.
-        published: in the structure of the published loop (`Prompts.published`), not in ours.
-        examples: which worked examples of a type are shown, by their places from 0; None for all.
-        example_turns: in a chat, the examples are turns; else they are one message.
-        labels: in a chat, thoughts and actions are labelled.
-        instruction_last: in a chat, the instruction stands right before the task, not at the beginning.
-        prefill: in a chat, the agent's turn is begun for it, where a server goes on with an assistant's turn.
-        memory: where reflections stand: before the task, as a directive at the head of the system message, or at the
-            end of the last message of every turn, which is not kept.
-    """
-
-    text: bool = False
-    published: bool = False
-    examples: tuple[int, ...] | None = None
-    example_turns: bool = True
-    labels: bool = True
-    instruction_last: bool = False
-    prefill: bool = False
-    memory: Literal["task", "system", "every_turn"] = "task"
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What ends a trial.
-
-    Attributes:
-        max_steps: model turns, thoughts included (ReAct counts `think:` turns, too).
-        cycles: a trial is a loop when the same (action, observation) cycle has come more than this many times in a row;
-            3 in Reflexion (Shinn et al., 2023, section 4.1).
-        parse: how freely completions are read.
-        actions: whether actions are written as text, or called as native tools of the chat API.
-        same_action: the same turn twice in a row, thoughts included, ends the trial as a loop, whatever was answered.
-        ask_again: a turn in which no action can be found is asked for once more.
-        layout: how the episode is put before the model.
-    """
-
-    max_steps: int
-    cycles: int = 3
-    parse: ParsePolicy = "repair"
-    actions: Literal["text", "tools"] = "text"
-    same_action: bool = False
-    ask_again: bool = True
-    layout: Layout = Layout()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from reflex_bench.cli import options
+from reflex_bench.cli.arguments import resuming
 from reflex_bench.cli.arguments.grouped import spread, values_of
 from reflex_bench.cli.arguments.places import run_path
 from reflex_bench.cli.running import carry_out, check_models, preview, repeat, resumable, start
@@ -131,7 +132,7 @@ def resume(
         str, typer.Argument(help="A run directory, its name in the results directory, or `latest`.")
     ],
     *,
-    given: options.ResumeChanges,
+    given: resuming.ResumeChanges,
     results: options.Results = None,
     quiet: options.Quiet = False,
 ) -> int:

@@ -28,8 +28,8 @@ INVALID_REASONS: Mapping[str, str] = {
 """Why an environment did not accept a command (`StepResult.reason`); an environment may have others of its own."""
 
 HANDED_OVER = "handed_over"
-"""The reason of a step with which an agent gives its task to a person, and the outcome of a trial in which that was not
-the right end. An environment in which that can be has it in `further_outcomes`."""
+"""The reason of a step that gives the task to a person, and the outcome of a trial in which that was wrong; an
+environment in which that can be has it in `further_outcomes`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,7 @@ class StepResult:
         won: the environment's own verdict; the only source of success.
         done: the environment ended the episode, won or not.
         valid: False where the environment did not accept the command.
-        reason: why it did not (a key of `INVALID_REASONS`); "" where it did, or where the environment does not say. Of
-            a valid command that failed in the world, the name of the error.
+        reason: why it did not (a key of `INVALID_REASONS`), or "". Of a valid command that failed, the error's name.
     """
 
     observation: str
@@ -143,7 +142,7 @@ class Prompts:
         reflection_instruction: the system message of a reflector.
         reflection_examples: (episode as text, reflection) pairs.
         stop: stop sequences for the actor's completions.
-        thought_form, action_form: how a thought and an action are written in a turn, `{}` standing for the text.
+        thought_form, action_form: how a thought and an action are written, `{}` standing for the text.
         act_instruction: instead of `instruction`, for an agent that does not think aloud; "" where there is none.
         verbs: with what the environment's actions begin; a reflection that asks for others is unsound.
         cot_instruction, cot_examples: for an agent that answers in one turn; "" where that makes no sense.

@@ -203,8 +203,7 @@ class HotpotEnvironment:
         Raises:
             UsageError: the task carries no paragraphs.
         """
-        question: Question = task.data
-        pages = [page for page in question.pages if page.title in question.gold_titles]
+        pages = [page for page in task.data.pages if page.title in task.data.gold_titles]
         if not pages:
             raise UsageError(f"agent 'cot-gold': the task {task.id} carries no gold paragraphs")
         return "\n\n".join(f"{page.name}: {page.text}" for page in pages)
@@ -214,8 +213,7 @@ class HotpotEnvironment:
         with self._lock:
             corpus = self._corpus
         if self.options.corpus == "question":
-            question: Question = task.data
-            corpus = LocalCorpus("question", question.pages)
+            corpus = LocalCorpus("question", task.data.pages)
         fallback: Callable[[str], Document | None] | None = None
         if self.options.on_miss == "best" and isinstance(corpus, LocalCorpus):
             fallback = corpus.best

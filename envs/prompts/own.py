@@ -51,6 +51,7 @@ class Texts(BaseModel):
     reflection_examples: list[ReflectionExample] | None = None
     text: dict[str, Any] | None = None
     published: dict[str, Any] | None = None
+    advice: dict[str, str] | None = None
 
 
 PLACEHOLDERS: Mapping[str, tuple[str, ...]] = {
@@ -106,6 +107,8 @@ def with_texts(prompts: Prompts, text: str, name: str) -> Prompts:
         changed["reflection_examples"] = tuple(
             (each.episode.strip(), each.reflection.strip()) for each in pairs
         )
+    if given.advice is not None:
+        changed["advice"] = {**prompts.advice, **given.advice}
     if given.text is not None:
         changed["text"] = check.form("text", prompts.text, given.text)
     if given.published is not None:
@@ -120,7 +123,7 @@ def with_texts(prompts: Prompts, text: str, name: str) -> Prompts:
 _PLAIN = [
     each
     for each in Texts.model_fields
-    if each not in ("examples", "cot_examples", "reflection_examples", "text", "published")
+    if each not in ("examples", "cot_examples", "reflection_examples", "text", "published", "advice")
 ]
 
 
@@ -259,6 +262,8 @@ def as_yaml(name: str, prompts: Prompts) -> str:
     if prompts.reflection_examples:
         pairs = prompts.reflection_examples
         listed["reflection_examples"] = [{"episode": told, "reflection": said} for told, said in pairs]
+    if prompts.advice:
+        listed["advice"] = dict(prompts.advice)
     return yaml.safe_dump(listed, sort_keys=False, allow_unicode=True, width=120)
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from reflex_bench.agents.arranging import shown_to_agents
 from reflex_bench.agents.base import Agent, Limits, StepEvaluator
 from reflex_bench.agents.evaluation.evaluators import NamedEvaluator
 from reflex_bench.agents.evaluation.judge import StepJudge
 from reflex_bench.agents.reflection.reflectors import Reflector
 from reflex_bench.core.errors import UsageError
 from reflex_bench.core.parts import Part
-from reflex_bench.envs.base import Environment
+from reflex_bench.envs.base import Environment, Prompts
 from reflex_bench.envs.declarations import TakesControls
 from reflex_bench.harness.parts.doors import is_ours
 from reflex_bench.harness.parts.environment_info import without_feedback
@@ -266,3 +267,16 @@ def _run_settings(config: Config, environment: Environment) -> dict[str, Any]:
         "trials": config.samples or config.trials,
         "independent": config.samples is not None,
     }
+
+
+def prompts_shown(arms: Sequence[Arm]) -> list[tuple[Prompts, tuple[str, ...] | None]]:
+    """Return the prompts that agents are shown, each with the arms that have them; None for all."""
+    groups: list[tuple[Prompts, list[str]]] = []
+    for arm in arms:
+        prompts = shown_to_agents(arm.environment.prompts, arm.limits)
+        names = next((names for known, names in groups if known == prompts), None)
+        if names is None:
+            groups.append((prompts, [arm.name]))
+        else:
+            names.append(arm.name)
+    return [(prompts, tuple(names) if len(groups) > 1 else None) for prompts, names in groups]

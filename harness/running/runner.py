@@ -12,12 +12,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-from reflex_bench.agents.arranging import shown_to_agents
 from reflex_bench.core.errors import RunStopped
-from reflex_bench.envs.base import Prompts, Task
+from reflex_bench.envs.base import Task
 from reflex_bench.harness.checks.contamination import Overlap, overlaps, recogniser
 from reflex_bench.harness.parts.doors import checked_reply
-from reflex_bench.harness.planning.arms import Arm
+from reflex_bench.harness.planning.arms import Arm, prompts_shown
 from reflex_bench.harness.planning.plan import Plan
 from reflex_bench.harness.running.budget import Budget
 from reflex_bench.harness.running.chain import Chain, SingleFlight
@@ -59,7 +58,7 @@ class Runner:
         self._errors = self._errors_in_a_row = self._in_flight = 0
         self._abandoned = False
         self._tasks = {task.id: task for task in plan.split.tasks}
-        self._shown = _shown(plan)
+        self._shown = prompts_shown(plan.arms)
         self._overlaps: dict[Overlap, None] = {}
         workers = max_workers(plan)
         self._permits = threading.Semaphore(workers)
@@ -287,19 +286,3 @@ def max_workers(plan: Plan) -> int:
     served = [model for model in plan.models.values() if not model.simulated]
     asked = plan.config.limits.max_connections
     return max((asked or getattr(model, "connections", HOSTED) for model in served), default=1)
-
-
-def _shown(plan: Plan) -> list[tuple[Prompts, tuple[str, ...] | None]]:
-    """Return the prompts that agents are shown, each with the arms that have them; None for all."""
-    groups: list[tuple[Prompts, list[str]]] = []
-    for arm in plan.arms:
-        prompts = arm.environment.prompts
-        names = next((names for known, names in groups if known == prompts), None)
-        if names is None:
-            groups.append((prompts, [arm.name]))
-        else:
-            names.append(arm.name)
-    return [
-        (shown_to_agents(prompts, plan.limits), tuple(names) if len(groups) > 1 else None)
-        for prompts, names in groups
-    ]
