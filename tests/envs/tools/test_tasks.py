@@ -14,6 +14,7 @@ import pytest
 
 from reflex_bench.core.errors import UsageError
 from reflex_bench.envs.tools.business.world import World
+from reflex_bench.envs.tools.environment import create
 from reflex_bench.envs.tools.judging import judge
 from reflex_bench.envs.tools.registry import Registry
 from reflex_bench.envs.tools.tasks import ToolTask, generate, read_tasks, task_line, write_tasks
@@ -127,6 +128,15 @@ def test_tasks_are_read_as_they_were_written(tmp_path: Any) -> None:
     for path in (file, tmp_path / "new"):
         assert [task_line(task) for task in read_tasks(path)] == [task_line(task) for task in tasks]
     assert all(play(task, REGISTRY)[0].solved for task in read_tasks(file))
+
+
+def test_the_environment_writes_its_split_and_a_run_of_the_files_has_the_same_tasks(tmp_path: Any) -> None:
+    made = create({"split": "procedural:seed=7"})
+    made.generate(7, 120, tmp_path)
+    there = made.load().tasks
+    read = create({"data": tmp_path}).load().tasks
+    assert [(task.id, task.fingerprint) for task in read] == [(task.id, task.fingerprint) for task in there]
+    assert len(there) == 120
 
 
 def _spoilt(**changes: Any) -> str:
