@@ -127,7 +127,9 @@ def error_class_of(trajectory: Trajectory) -> str:
     }
     found = (name for name, count in signs.items() if count and count >= _OFTEN * len(steps))
     met = Counter(step.reason for step in steps if step.valid and step.reason not in ("", HANDED_OVER))
-    return f"{trajectory.outcome}:{next(found, min(met, key=lambda kind: (-met[kind], kind), default='other'))}"
+    return (
+        f"{trajectory.outcome}:{next(found, min(met, key=lambda kind: (-met[kind], kind), default='other'))}"
+    )
 
 
 def summary_of(failed: Trajectory, reflection: str) -> str:
