@@ -248,7 +248,9 @@ class ToolEpisode:
     def broken(self) -> str:
         """Return the codes of the rules that are broken, as they were when the agent had ended."""
         if self.rules_broken is None:
-            found = business.broken(self.desk.world, self.facts is not None or self.handed_over)
+            # What is held is judged as if it were done: whether it will be is what the verdict decides.
+            world = released(self.desk.world, self.desk.fresh, self.desk.clock.seconds)
+            found = business.broken(world, self.facts is not None or self.handed_over)
             self.rules_broken = ", ".join(found)
         return self.rules_broken
 

@@ -42,10 +42,13 @@ class GoldPlayer:
     plan: tuple[PlanStep, ...]
     answers: list[Mapping[str, Any]] = field(default_factory=list)
     _failed: int = 0
+    _refused: bool = False
 
     def next(self, last: StepResult | None) -> str | None:
         """Return the next command, the same call again where it did not reach its tool; None where the plan ends."""
         if last is not None:
+            # A contract that is out of date learns of a new name from the tool alone, which has to refuse the old one.
+            self._refused = not last.valid and not self._refused
             self._take_in()
         if len(self.answers) >= len(self.plan):
             return None
@@ -75,7 +78,7 @@ class GoldPlayer:
         if self._failed and self.episode.fault in DEAD and tool.fallback:
             tool = life.registry.tools[tool.fallback]
         drift = life.forecast.drift(task, tool)
-        if drift is None:
+        if drift is None or (self._refused and not drift.retired):
             return command_of(tool.id, arguments)
         if drift.retired:
             return command_of(drift.new, arguments)

@@ -167,45 +167,57 @@ class Scene:
         """
         rng, id = self.rng, self.id("ORD")
         placed = -days_ago * DAY - rng.between(0, 9) * HOUR
-        total = 0
-        for line, article in enumerate(rng.shuffled(ARTICLES)[: rng.between(1, 3)], 1):
-            quantity, price = rng.between(1, 3), rng.between(9, 180) * 100 + 90
-            total += quantity * price
-            self.add("order_lines", order_id=id, line=line, article=article, quantity=quantity, price=price)
-        home = self.address()
+        ahead = rng.between(20, 90) * HOUR + rng.between(0, 3) * 900
         order = Order(
             id=id,
             customer=customer,
-            total=total,
+            total=self._lines(id),
             placed_at=placed,
             promised_by=placed + (days_ago + rng.between(2, 5)) * DAY,
-            eta=delivered if status == "delivered" else rng.between(20, 90) * HOUR + rng.between(0, 3) * 900,
+            eta=delivered if status == "delivered" else ahead,
             shipment=self.id("SHP"),
             payment=self.id("PAY"),
         )
+        self._placed(order, {"packed": "open", "delivered": "delivered"}.get(status, "shipped"))
+        self._shipped(order, status, delivered)
+        self._paid(order, order.total if paid is None else paid)
+        return order
+
+    def _lines(self, order: str) -> int:
+        """Add lines to an order, and return their sum."""
+        rng, total = self.rng, 0
+        for line, article in enumerate(rng.shuffled(ARTICLES)[: rng.between(1, 3)], 1):
+            quantity, price = rng.between(1, 3), rng.between(9, 180) * 100 + 90
+            total += quantity * price
+            self.add(
+                "order_lines", order_id=order, line=line, article=article, quantity=quantity, price=price
+            )
+        return total
+
+    def _placed(self, order: Order, status: str) -> None:
+        home = self.address()
         self.add(
             "orders",
-            order_id=id,
-            customer_id=customer.id,
-            status={"packed": "open", "delivered": "delivered"}.get(status, "shipped"),
-            placed_at=placed,
+            order_id=order.id,
+            customer_id=order.customer.id,
+            status=status,
+            placed_at=order.placed_at,
             promised_by=order.promised_by,
-            total=total,
+            total=order.total,
             currency="EUR",
             invoice_address=home,
             delivery_address=home,
         )
-        self._shipped(order, status, delivered)
-        amount = total if paid is None else paid
+
+    def _paid(self, order: Order, amount: int) -> None:
         self.add(
             "payments",
             payment_id=order.payment,
-            order_id=id,
+            order_id=order.id,
             amount=amount,
             status="captured",
-            paid_at=placed + HOUR,
+            paid_at=order.placed_at + HOUR,
         )
-        return order
 
     def _shipped(self, order: Order, status: str, delivered: int) -> None:
         rng = self.rng

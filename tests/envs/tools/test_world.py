@@ -185,6 +185,19 @@ def test_a_call_that_takes_another_back_marks_it_as_undone() -> None:
     assert (there.ledger[2].mode, there.ledger[-1].undoes) == ("undone", 2)
 
 
+def test_what_is_done_once_more_after_it_was_taken_back_is_a_call_of_its_own() -> None:
+    there = world()
+    settle = {"payment_id": "PAY-1001", "order_id": "ORD-1001"}
+    id = done(there, "tool_settle_v1", **settle)["entry_id"]
+    done(there, "tool_unsettle_v1", entry_id=id)
+    done(there, "tool_settle_v1", **settle)
+    assert [(effect.mode, effect.undoes) for effect in there.ledger] == [
+        ("undone", None),
+        ("real", 0),
+        ("real", None),
+    ]
+
+
 def test_the_same_key_does_the_same_call_once() -> None:
     there = world()
     first = call(there, "tool_refund_v2", key="k-1", **REFUND)

@@ -51,7 +51,7 @@ def _looked_up(orders: list[Order], short: Sequence[Order] = ()) -> list[PlanSte
         orders: in the order of the message.
         short: of which the total does not matter, because they are not settled.
     """
-    steps = [step("tool_policies_v1", query="reconcile")]
+    steps = [step("tool_policies_v1", query="reconcile settle wrong entry")]
     for order in orders:
         if order not in short:
             steps.append(step("tool_orders_v3", order_id=order.id))

@@ -1,4 +1,4 @@
-"""`reflex tools`: the registry of the tools, listed, checked, and as an OpenAPI document."""
+"""The registry of the tools: listed, checked, and as an OpenAPI document."""
 
 from __future__ import annotations
 
