@@ -1,8 +1,7 @@
 """Protocols and records of environments.
 
 An `Environment` is the adapter for one benchmark. It loads a `Split` of `Task`s and opens a fresh `Episode` for every
-trial; nothing of one episode is visible to another. It also brings what only it can know: how to read its actions out
-of a completion (`read_action`) and the texts that introduce it to a model (`prompts`).
+trial. It also brings what only it can know: how to read its actions (`read_action`) and its texts (`prompts`).
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from reflex_bench.envs.text_form import TextForm
 
 ParsePolicy = Literal["strict", "repair", "admissible"]
 """How freely a reply is read: in its exact form alone; with named repairs; or also, where it is a near miss, as the one
-admissible command that is meant. The last needs an environment and episodes that are `ReadsAdmissible` and
-`OffersAdmissible`."""
+admissible command that is meant, which needs `ReadsAdmissible` and `OffersAdmissible`."""
 
 UNPARSED, ABSENT, NO_EFFECT = "unparsed", "absent", "no_effect"
 INVALID_REASONS: Mapping[str, str] = {
