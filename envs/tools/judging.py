@@ -18,7 +18,6 @@ from reflex_bench.envs.tools.tool_task import (
     ToolTask,
     business_columns,
     compared,
-    first_state,
     projected,
     required_states,
     row_of,
@@ -207,13 +206,8 @@ def _left_behind(task: ToolTask, difference: _Difference) -> tuple[str, ...]:
         for name in ("reservations",)
         for row in sorted((difference.extra.get(name) or Counter()).elements())
     ]
-    before = first_state(task.image)
     wanted = _rows(difference.rows, task)
-    still = sum(
-        min(number, difference.missing[table][row])
-        for (table, row), number in wanted.items()
-        if row not in before[table]
-    )
+    still = sum(min(number, difference.missing[table][row]) for (table, row), number in wanted.items())
     if 0 < still < wanted.total():
         found.append(f"half a chain: {wanted.total() - still} of {wanted.total()} changes")
     return tuple(found)

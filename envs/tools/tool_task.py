@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from reflex_bench.envs.tools.business.state import TABLES, Image, Row, listed
@@ -89,6 +90,7 @@ class ToolTask:
     should_hand_over: bool = False
 
 
+@cache
 def business_columns(table: str) -> tuple[str, ...]:
     """Return the columns of a table that are part of an end state."""
     book = TABLES[table].book
