@@ -19,18 +19,20 @@ from reflex_bench.harness.planning.config import Config
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "configuration_keys.md"
 HEAD = """# Every key of a configuration
 
-`scripts/config_keys.py` makes this page from the code. `reflex config` prints the values that hold here and now, and where each comes from;
-[configuration.md](configuration.md) shows how they are set.
+`scripts/config_keys.py` makes this page from the code. `reflex config` prints the values that hold here and now, and
+where each comes from; [configuration.md](configuration.md) shows how they are set.
 """
 
 
 def page() -> str:
     """Return the page as Markdown."""
-    parts = [("Of a run", "", Config), ("Of ALFWorld", "environment.", AlfworldOptions)]
-    parts.append(("Of HotPotQA", "environment.", HotpotqaOptions))
-    return HEAD + "".join(
-        f"\n## {title}\n\n{_table(list(_rows(model, before)))}" for title, before, model in parts
-    )
+    parts: list[tuple[str, str, type[BaseModel]]] = [
+        ("Of a run", "", Config),
+        ("Of ALFWorld", "environment.", AlfworldOptions),
+        ("Of HotPotQA", "environment.", HotpotqaOptions),
+    ]
+    tables = (f"\n## {title}\n\n{_table(list(_rows(model, before)))}" for title, before, model in parts)
+    return HEAD + "".join(tables)
 
 
 def _table(rows: list[tuple[str, str, str]]) -> str:
@@ -65,9 +67,10 @@ def _docstrings(model: type[BaseModel]) -> dict[str, str]:
         body = ast.parse(textwrap.dedent(inspect.getsource(each))).body[0]
         assert isinstance(body, ast.ClassDef)
         for field, text in zip(body.body, body.body[1:], strict=False):
-            named = isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
-            if named and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-                found[field.target.id] = re.sub(r"\s+", " ", str(text.value.value))  # type: ignore[union-attr]
+            if not (isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)):
+                continue
+            if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
+                found[field.target.id] = re.sub(r"\s+", " ", str(text.value.value))
     return found
 
 

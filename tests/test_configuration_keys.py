@@ -1,4 +1,4 @@
-"""The page of configuration keys is what the code makes of it today, and names every key that `reflex config` prints."""
+"""The page of configuration keys is what the code makes of it today, and names every key."""
 
 from __future__ import annotations
 
