@@ -12,6 +12,7 @@ import typer
 
 from reflex_bench.cli import options
 from reflex_bench.cli.arguments import resuming
+from reflex_bench.cli.arguments.completing import environments, run_names
 from reflex_bench.cli.arguments.grouped import spread, values_of
 from reflex_bench.cli.arguments.places import run_path
 from reflex_bench.cli.running import carry_out, check_models, preview, repeat, resumable, start
@@ -45,7 +46,9 @@ def register(app: typer.Typer) -> None:
 
 
 def bench(
-    environment: Annotated[str, typer.Argument(help="alfworld, hotpotqa, or the name of a plug-in.")],
+    environment: Annotated[
+        str, typer.Argument(help="alfworld, hotpotqa, or the name of a plug-in.", autocompletion=environments)
+    ],
     *,
     length: options.Length,
     seeds: options.Seeds = 1,
@@ -129,7 +132,10 @@ def flags_of(environment: str | None, results: Path | None, given: Mapping[str, 
 
 def resume(
     run: Annotated[
-        str, typer.Argument(help="A run directory, its name in the results directory, or `latest`.")
+        str,
+        typer.Argument(
+            help="A run directory, its name in the results directory, or `latest`.", autocompletion=run_names
+        ),
     ],
     *,
     given: resuming.ResumeChanges,

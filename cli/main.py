@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import logging
+import os
 import signal
 import sys
 from contextlib import suppress
@@ -43,7 +44,7 @@ app = typer.Typer(
     name="reflex",
     help="Measure whether language agents learn from their own failures: ReAct beside Reflexion.",
     invoke_without_command=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     epilog=EPILOG,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -93,7 +94,9 @@ def run() -> None:
             # Some libraries set their own loggers to tell everything; the level of the root does not hold them back.
             handler.setLevel(logging.WARNING)
         read_env_file(Path.cwd())
-        code = app(standalone_mode=False, prog_name=called_as())
+        completing = "_REFLEX_COMPLETE" in os.environ or any("-completion" in word for word in sys.argv[1:])
+        # A shell completes a command by its name, wherever it lies.
+        code = app(standalone_mode=False, prog_name="reflex" if completing else called_as())
         if code == INTERRUPTED:  # how Typer tells of a Ctrl-C that no command took for its own
             fail("interrupted", code)
     except UsageError as error:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from reflex_bench.cli.arguments.completing import run_names, tasks_of_run
 from reflex_bench.cli.arguments.grouped import spread
 from reflex_bench.cli.arguments.places import Results, as_called, called_as, named, run_path, run_paths, runs
 from reflex_bench.cli.encoding import wants_color
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from reflex_bench.harness.reporting.tables.render import Table
 
 RunName = Annotated[
-    str, typer.Argument(help="A run directory, its name in the results directory, or `latest`.")
+    str,
+    typer.Argument(
+        help="A run directory, its name in the results directory, or `latest`.", autocompletion=run_names
+    ),
 ]
 
 
@@ -31,6 +35,7 @@ RunNames = Annotated[
         help="Run directories, their names in the results directory (`x-*` for several), or `latest`. "
         "\\[default: latest]",
         show_default=False,
+        autocompletion=run_names,
     ),
 ]
 
@@ -131,6 +136,7 @@ def compare(
             help="One run (a directory, its name in the results directory, or `latest`), whose arms are compared, or "
             "several, which are compared with one another. \\[default: latest]",
             show_default=False,
+            autocompletion=run_names,
         ),
     ] = None,
     *,
@@ -238,7 +244,8 @@ def show(
     task: Annotated[
         str | None,
         typer.Argument(
-            help="A task id, or an unambiguous part of one. \\[default: one that was solved after reflecting]"
+            help="A task id, or an unambiguous part of one. \\[default: one that was solved after reflecting]",
+            autocompletion=tasks_of_run,
         ),
     ] = None,
     arm: Annotated[str | None, typer.Option(help="Only this arm. \\[default: all]")] = None,

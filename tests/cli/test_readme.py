@@ -26,7 +26,10 @@ def test_every_command_of_the_readme_and_the_docs_runs(tmp_path, reflex):
         expected = 1 if "# exit code 1" in command else 0
         words = shlex.split(command.replace("./scripts/reflex", "reflex"), comments=True)
         assert words[0] == "reflex", command
+        words, target = (words[: words.index(">")], words[-1]) if ">" in words else (words, None)
         done = reflex(*words[1:], cwd=tmp_path)
+        if target is not None:
+            (tmp_path / target).write_text(done.stdout, encoding="utf-8")
         if "verify" in words and "not installed" in done.stderr:
             continue  # without a compiler there is no official engine
         assert done.returncode == expected, f"{command}\n{done.stdout}\n{done.stderr}"

@@ -33,8 +33,7 @@ FUNCTIONS: Mapping[str, Function] = {
 }
 """What every tool does, by its id."""
 
-LOCKED_AFTER, LOCK_SPAN = 8, 600
-"""So many refused writes within so many seconds lock an account."""
+LOCKED_AFTER, LOCK_SPAN = 8, 600  # So many refused writes within so many seconds lock an account.
 
 
 @dataclass(frozen=True, slots=True)
