@@ -6,6 +6,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 
 from reflex_bench.envs.tools.business.world import World
 from reflex_bench.envs.tools.registry import Registry
@@ -53,7 +54,7 @@ def main() -> int:
     tasks = generate(arguments.seed, arguments.tasks)
     print(f"{len(tasks)} tasks generated in {time.process_time() - began:.2f} s")
     registry, repeats = Registry.load(), arguments.repeats
-    opened = [milliseconds(lambda image=task.image: World.open(image), repeats) for task in tasks]  # type: ignore[misc]
+    opened = [milliseconds(partial(World.open, task.image), repeats) for task in tasks]
     worlds = [World.open(task.image) for task in tasks]
     copied = [milliseconds(world.copy, repeats) for world in worlds]
     state = [milliseconds(world.rows, repeats) for world in worlds]

@@ -6,10 +6,12 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from reflex_bench.envs.tools.business.state import MAX_WHOLE, NEVER, listed
+from reflex_bench.envs.tools.business.store import Store
 from reflex_bench.envs.tools.registry import Tool
 
-BIGGEST = 2**53
-"""Whole numbers beyond it are not the same in every JSON reader."""
+LOCKED_AFTER, LOCK_SPAN = 8, 600
+"""So many refused writes within so many seconds lock an account."""
 
 
 def money(tool: str, arguments: Mapping[str, Any]) -> int:
@@ -39,6 +41,20 @@ def unwritable(value: Any, field: str = "") -> tuple[str, str, str] | None:
         return next((each for each in (unwritable(item, field) for item in value) if each), None)
     if isinstance(value, str) and any("\ud800" <= character <= "\udfff" for character in value):
         return "INVALID_PARAMETER", f"{field} is no text: it has half of a character", field
-    if isinstance(value, int | float) and abs(value) >= BIGGEST:
+    if isinstance(value, int | float) and abs(value) >= MAX_WHOLE:
         return "INVALID_PARAMETER", f"{field} is too large", field
     return None
+
+
+def locks(store: Store, account: str, at: int) -> bool:
+    """Note a refused write of an account, and return whether it is the one that locks it."""
+    row = store.one("accounts", account=account)
+    if row is None:
+        store.insert("accounts", account, "[]", NEVER)
+        row = {"refused": "[]", "locked_at": NEVER}
+    if row["locked_at"] != NEVER:
+        return False
+    recent = [each for each in listed(row["refused"]) if at - each < LOCK_SPAN] + [at]
+    locked = len(recent) >= LOCKED_AFTER
+    store.update("accounts", (account,), refused=json.dumps(recent), locked_at=at if locked else NEVER)
+    return locked

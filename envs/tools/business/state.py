@@ -77,6 +77,24 @@ TABLES: Mapping[str, Table] = {
 """Every table. `guests` and `refused` hold lists as JSON, nothing for an empty one; `carrier_zone` is in minutes east
 of Greenwich; `delivered_at` and `locked_at` are `NEVER` where there is none."""
 
+MAX_WHOLE = 2**53
+"""Whole numbers from here on are not the same in every JSON reader."""
+MAX_ZONE = 18 * 60
+"""Minutes; no zone is farther from Greenwich."""
+LISTS = ("guests", "refused")
+MOMENTS = (
+    *(
+        "placed_at",
+        "promised_by",
+        "eta",
+        "carrier_eta",
+        "scanned_at",
+        "delivered_at",
+        "paid_at",
+        "settled_at",
+    ),
+    *("requested_at", "moved_at", "due", "valid_until", "sent_at", "locked_at"),
+)
 NEVER = 10**9
 """A moment that does not come: about thirty years after the beginning."""
 
@@ -107,17 +125,34 @@ class Image:
         Raises:
             ValueError: a table or a row that cannot be; says which.
         """
+        if set(told) != {"start", "role", "rows"} or not isinstance(told["rows"], Mapping):
+            raise ValueError("an image has start, role and rows, and no others")
         unknown = sorted(told["rows"].keys() - TABLES.keys())
         if unknown:
             raise ValueError(f"there is no table {unknown[0]!r}; known: {', '.join(TABLES)}")
         made: dict[str, tuple[Row, ...]] = {}
         for name, rows in told["rows"].items():
+            seen: set[Row] = set()
             for number, row in enumerate(rows, 1):
                 _check(name, number, row)
+                key = tuple(row[: TABLES[name].key])
+                if key in seen:
+                    raise ValueError(f"row {number} of {name}: {', '.join(map(str, key))} is there twice")
+                seen.add(key)
             made[name] = tuple(map(tuple, rows))
-        if _parsed(told["start"]).tzinfo is None:
-            raise ValueError(f"start is {told['start']!r}; a moment with its zone is wanted")
+        if not _is_start(told["start"]):
+            raise ValueError(
+                f"start is {told['start']!r:.80}; a moment of 2000 to 2100 with its zone is wanted"
+            )
         return cls(told["start"], told["role"], made)
+
+
+def _is_start(value: Any) -> bool:
+    try:
+        start = _parsed(value)
+    except (AttributeError, TypeError, ValueError):
+        return False
+    return start.tzinfo is not None and 2000 <= start.year <= 2100
 
 
 def _check(name: str, number: int, row: Any) -> None:
@@ -126,10 +161,26 @@ def _check(name: str, number: int, row: Any) -> None:
         raise ValueError(f"row {number} of {name} has not the columns {', '.join(TABLES[name].names)}")
     for column, value in zip(columns, row, strict=True):
         bare, _, kind = column.partition(":")
-        fits = isinstance(value, int) and not isinstance(value, bool) if kind else isinstance(value, str)
+        fits = _is_whole(bare, value) if kind else _is_text(bare, value)
         if not fits:
-            wanted = "a whole number" if kind else "a text"
+            wanted = (
+                "a whole number in its range" if kind else "a text" if bare not in LISTS else "a list as JSON"
+            )
             raise ValueError(f"row {number} of {name}: {bare} is {value!r:.80}; {wanted} is wanted")
+
+
+def _is_whole(column: str, value: Any) -> bool:
+    limit = MAX_ZONE if column == "carrier_zone" else NEVER if column in MOMENTS else MAX_WHOLE - 1
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= limit
+
+
+def _is_text(column: str, value: Any) -> bool:
+    if not isinstance(value, str) or any("\ud800" <= character <= "\udfff" for character in value):
+        return False
+    try:
+        return column not in LISTS or isinstance(listed(value), list)
+    except (ValueError, RecursionError):
+        return False
 
 
 def moment(start: str, seconds: int, zone: int = 0) -> str:

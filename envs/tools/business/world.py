@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,7 +20,7 @@ from reflex_bench.envs.tools.business import (
 )
 from reflex_bench.envs.tools.business.asking import Ask, Function, Refused
 from reflex_bench.envs.tools.business.ledger import Effect, Lock
-from reflex_bench.envs.tools.business.state import NEVER, Image, Row, listed
+from reflex_bench.envs.tools.business.state import Image, Row
 from reflex_bench.envs.tools.business.store import Store
 from reflex_bench.envs.tools.controls.schema import first_fault
 from reflex_bench.envs.tools.registry import Tool
@@ -32,8 +31,6 @@ FUNCTIONS: Mapping[str, Function] = {
     for id, function in department.TOOLS.items()
 }
 """What every tool does, by its id."""
-
-LOCKED_AFTER, LOCK_SPAN = 8, 600  # So many refused writes within so many seconds lock an account.
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +104,7 @@ class World:
             tool: of the registry.
             arguments: as they were sent; anything at all.
             at: virtual seconds.
-            role: the account whose rights it is made with.
+            role: the account.
             call: its number.
             key: the same key makes the same call harmless, where the tool takes keys.
             held: check it and answer as if it were done, and leave nothing written.
@@ -122,15 +119,19 @@ class World:
         answer = self._refusal(tool, arguments, role)
         if answer is None:
             answer = self._done(tool, checking.plain(arguments), at, call, held)
-            if key is not None and tool.idempotent_with_key and answer.status < 300:
-                self._keys[key] = checking.same(tool, arguments), answer, len(self.ledger) - 1
-        if answer.code == "FORBIDDEN":
-            self.beyond = (*self.beyond, call)
-        if answer.status >= 400 and tool.effect != "read":
-            self._count_refusal(role, at, call)
+        if answer.status >= 400:
+            self._note_refusal(tool, answer, at, role, call)
+        elif key is not None and tool.idempotent_with_key:
+            self._keys[key] = checking.same(tool, arguments), answer, len(self.ledger) - 1
         if marked and answer.status < 300:
             answer = replace(answer, body={**answer.body, "inconsistent_input": marked})
         return answer
+
+    def _note_refusal(self, tool: Tool, answer: Answer, at: int, role: str, call: int) -> None:
+        if answer.code == "FORBIDDEN":
+            self.beyond = (*self.beyond, call)
+        if tool.effect != "read" and checking.locks(self.store, role, at):
+            self.locks = (*self.locks, Lock(role, at, call, len(self.ledger)))
 
     def _known(self, tool: Tool, arguments: Mapping[str, Any], key: str | None) -> Answer | None:
         """The answer to the same call with the same key."""
@@ -282,19 +283,3 @@ class World:
         if answer.status == 409:
             return answer.code, str(answer.body["message"])
         return found[0] if found and answer.status < 300 else None
-
-    def _count_refusal(self, account: str, at: int, call: int) -> None:
-        """Note a refused write of an account, and lock it where there were too many."""
-        row = self.store.one("accounts", account=account)
-        if row is None:
-            self.store.insert("accounts", account, "[]", NEVER)
-            row = {"refused": "[]", "locked_at": NEVER}
-        if row["locked_at"] != NEVER:
-            return
-        recent = [each for each in listed(row["refused"]) if at - each < LOCK_SPAN] + [at]
-        locked = len(recent) >= LOCKED_AFTER
-        if locked:
-            self.locks = (*self.locks, Lock(account, at, call, len(self.ledger)))
-        self.store.update(
-            "accounts", (account,), refused=json.dumps(recent), locked_at=at if locked else NEVER
-        )

@@ -213,8 +213,9 @@ def _of_undo(entry: Entry, undo: Mapping[str, Any], others: Mapping[str, Entry])
         if name not in taken:
             yield ("undo", "arguments", name), str(unknown(f"argument of {other}", name[:80], taken))
         where, _, field = str(source).partition(".")
-        if field not in fields_of(entry, {"arguments": "parameters", "answer": "returns"}.get(where, "")):
+        schema = entry.get({"arguments": "parameters", "answer": "returns"}.get(where, ""), {})
+        if field not in schema.get("required", ()):
             yield (
                 ("undo", "arguments", name),
-                f"{source!r:.80} is no field; write arguments.NAME of its own arguments or answer.NAME of its answer",
+                f"{source!r:.80} is no field that is always there; write arguments.NAME or answer.NAME of its own",
             )

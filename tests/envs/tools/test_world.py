@@ -361,10 +361,24 @@ def test_an_image_is_read_as_it_was_told() -> None:
         ({"places": [["PL-01", "yard"]]}, "row 1 of places has not the columns place, kind, takes"),
         (
             {"stock": [["MAT-0001", "PL-01", 1], ["MAT-0001", "PL-02", "2"]]},
-            "row 2 of stock: quantity is '2'",
+            "row 2 of stock: quantity is '2'; a whole number",
         ),
         ({"stock": [["MAT-0001", "PL-01", True]]}, "row 1 of stock: quantity is True"),
         ({"places": [["PL-01", None, "raw"]]}, "row 1 of places: kind is None"),
+        ({"places": [["PL-01", "\ud800", "raw"]]}, "row 1 of places: kind is"),
+        (
+            {"work_orders": [["WO-0001", "welding", 10**10, "open", ""]]},
+            "row 1 of work_orders: due is 10000000000",
+        ),
+        (
+            {"expense_lines": [["LIN-0001", "EXP-0001", "meal", 1, "Una"]]},
+            "guests is 'Una'; a list as JSON is wanted",
+        ),
+        ({"stock": [["MAT-0001", "PL-01", 2**53]]}, "row 1 of stock: quantity is 9007199254740992"),
+        (
+            {"stock": [["MAT-0001", "PL-01", 1], ["MAT-0001", "PL-01", 2]]},
+            "row 2 of stock: MAT-0001, PL-01 is there twice",
+        ),
     ],
 )
 def test_an_image_that_cannot_be_is_refused_with_its_row(rows, message: str) -> None:
@@ -372,9 +386,10 @@ def test_an_image_that_cannot_be_is_refused_with_its_row(rows, message: str) -> 
         Image.read({"start": START, "role": "service", "rows": rows})
 
 
-def test_a_beginning_has_a_zone() -> None:
-    with pytest.raises(ValueError, match="a moment with its zone is wanted"):
-        Image.read({"start": "2026-04-07T08:00:00", "role": "service", "rows": {}})
+@pytest.mark.parametrize("start", ["2026-04-07T08:00:00", "2026-04-07", "9999-12-31T00:00:00Z", "soon", 5])
+def test_a_beginning_is_a_moment_with_a_zone(start) -> None:
+    with pytest.raises(ValueError, match="a moment of 2000 to 2100 with its zone is wanted"):
+        Image.read({"start": start, "role": "service", "rows": {}})
 
 
 def test_never_is_later_than_anything_a_task_can_reach() -> None:
