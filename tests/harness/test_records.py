@@ -174,7 +174,8 @@ def test_an_error_stands_on_one_line_of_at_most_a_thousand_characters() -> None:
 def test_a_short_line_has_all_but_what_only_a_reader_of_trajectories_needs() -> None:
     whole = row()
     short = brief(whole)
-    assert set(whole) - set(short) == set(BULKY) - {"traceback"}
+    # Errors alone have a traceback, and trials that are settled after their verdict the other two.
+    assert set(whole) - set(short) == set(BULKY) - {"traceback", "lines", "ended"}
     assert all(short[key] == whole[key] for key in short)
     assert "traceback" not in brief(error_row(WHERE, "down", (), {}, "Traceback"))
 
