@@ -32,6 +32,8 @@ FLAGS: Mapping[str, tuple[str, str, Any]] = {
     "--corpus": ("question", "environment.corpus", "question"),
     "--offline": ("", "environment.offline", True),
     "--profile": ("react", "environment.profile", "react"),
+    "--faults": ("storm", "environment.faults", "storm"),
+    "--world": ("carried", "environment.world", "carried"),
     "--success": ("contains", "environment.success", "contains"),
     "--model": ("openai/x", "model.model", "openai/x"),
     "-m": ("openai/x", "model.model", "openai/x"),

@@ -7,6 +7,7 @@ import time
 
 import pytest
 from loopback import MODEL, chat
+from overriding import overriding
 from reading import record, rows
 
 from reflex_bench.harness.planning.plan import make_plan
@@ -39,7 +40,7 @@ def served(reflex, loopback, tmp_path):
 
     def run(*arguments):
         where = ("--model", f"openai/{MODEL}", "--base-url", loopback.base_url, "--results", tmp_path)
-        return reflex(*BENCH, *where, "--run-id", "served", *arguments)
+        return reflex(*overriding(BENCH, *where, "--run-id", "served", *arguments))
 
     return run
 

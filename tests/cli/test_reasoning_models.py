@@ -4,6 +4,7 @@ import json
 
 import pytest
 from loopback import MODEL, as_json, chat, error, thinking
+from overriding import overriding
 from reading import rows
 
 from reflex_bench.models.base import Message, Request
@@ -31,11 +32,9 @@ def bench(reflex, loopback, tmp_path):
     """Runs `reflex bench alfworld` on the loopback server, under a name of its own."""
 
     def run(name, *arguments, **variables):
-        return reflex(
-            *("bench", "alfworld", "--model", f"openai/{MODEL}", "--base-url", loopback.base_url),
-            *("--run-id", name, "--results", tmp_path, "--quiet", *arguments),
-            **variables,
-        )
+        usual = ("bench", "alfworld", "--model", f"openai/{MODEL}", "--base-url", loopback.base_url)
+        given = ("--run-id", name, "--results", tmp_path, "--quiet", *arguments)
+        return reflex(*overriding(usual, *given), **variables)
 
     return run
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from loopback import MODEL, chat, response, said
+from overriding import overriding
 from reading import rows
 
 from reflex_bench.models.base import Message, Request
@@ -55,7 +56,9 @@ def bench(reflex, loopback, tmp_path):
                 "-c",
                 "model.seed=false",
             ),
-            *("--tasks", 2, "--trials", 2, "--run-id", name, "--results", tmp_path, "--quiet", *arguments),
+            *overriding(
+                ("--tasks", 2, "--trials", 2), "--run-id", name, "--results", tmp_path, "--quiet", *arguments
+            ),
         )
 
     return run
