@@ -52,6 +52,7 @@ OTHER: dict[str, Any] = {
     "environment": {"name": "alfworld", "split": "elsewhere"},
     "layout.examples": "message",
     "labels": False,
+    "controls": {"schema": True},
     "instruction": "last",
     "prefill": True,
 }
